@@ -2,7 +2,7 @@
 //! straight to the platform, is never written down as other words are, and is not tried again.
 
 use domain::person::PersonId;
-use ports::channel::{ChannelError, Place, Saying};
+use ports::channel::{ChannelError, Destination, OutgoingText};
 
 use crate::words::Words;
 use crate::{ChannelRuntime, ChatService};
@@ -38,8 +38,8 @@ impl ChatService {
         let account = self.account_of(wire, person).ok_or_else(never)?;
         let key = format!("login-{:032x}", self.0.chance.bits());
         let text = Words(wire.line.language).login_link(url);
-        let saying = Saying { key: &key, text: &text, reply_to: None, whisper_to: None };
-        let place = Place::Person(account.to_owned());
+        let saying = OutgoingText { key: &key, text: &text, reply_to: None, whisper_to: None };
+        let place = Destination::Person(account.to_owned());
         self.in_time(wire, wire.line.channel.say(&place, &saying)).await
     }
 }

@@ -9,7 +9,7 @@ use domain::person::PersonId;
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
-use ports::channel::{IncomingMessage, Place};
+use ports::channel::{Destination, IncomingMessage};
 use ports::store::PutNote;
 use ports::unpoisoned::Unpoisoned as _;
 use reply_parser::{
@@ -454,8 +454,12 @@ impl ChannelRuntime {
     }
 }
 
-pub(crate) fn place(wrote: &IncomingMessage) -> Place {
-    Place::Chat { chat: wrote.chat.clone(), thread: wrote.thread.clone(), direct: wrote.direct }
+pub(crate) fn place(wrote: &IncomingMessage) -> Destination {
+    Destination::Chat {
+        chat: wrote.chat.clone(),
+        thread: wrote.thread.clone(),
+        direct: wrote.direct,
+    }
 }
 
 fn message(wrote: &IncomingMessage) -> ChatMessage<'_> {

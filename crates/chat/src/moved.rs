@@ -4,7 +4,7 @@
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::Place;
+use ports::channel::Destination;
 
 use crate::item::Next;
 use crate::limits::{NAMES_MAX, PAGE};
@@ -108,10 +108,12 @@ impl ChatService {
     pub(crate) async fn names_of_place(
         &self,
         wire: &ChannelRuntime,
-        place: Place,
-    ) -> Result<(Place, Place), Error> {
-        let Place::Chat { chat, thread, direct } = place else { return Ok((place.clone(), place)) };
-        let named = |chat| Place::Chat { chat, thread: thread.clone(), direct };
+        place: Destination,
+    ) -> Result<(Destination, Destination), Error> {
+        let Destination::Chat { chat, thread, direct } = place else {
+            return Ok((place.clone(), place));
+        };
+        let named = |chat| Destination::Chat { chat, thread: thread.clone(), direct };
         let first = self.names(wire, "from", &chat).await?.pop();
         let last = self.names(wire, "to", &chat).await?.pop();
         let (first, last) = (first.unwrap_or_else(|| chat.clone()), last.unwrap_or(chat));

@@ -126,7 +126,7 @@ mod tests {
     fn keys_fit_into_buttons_and_differ() {
         let keys: Vec<String> = (0..200).map(|n| chat_key(&n.to_string())).collect();
         for key in &keys {
-            assert!(ports::channel::Key::new(key).is_ok(), "{key}");
+            assert!(ports::channel::DeliveryKey::new(key).is_ok(), "{key}");
         }
         let different: std::collections::BTreeSet<&String> = keys.iter().collect();
         assert_eq!(different.len(), keys.len());

@@ -10,7 +10,7 @@ use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
 use ports::channel::{
-    Busy, ButtonAction, Inbox, IncomingMessage, Key, Opened, Press, PressReply, Redraw,
+    Busy, ButtonAction, DeliveryKey, Inbox, IncomingMessage, Opened, Press, PressReply, Redraw,
     ReportedDecision, Ruling,
 };
 use subtle::ConstantTimeEq as _;
@@ -257,7 +257,7 @@ impl ChatService {
     async fn standing(
         &self,
         wire: &ChannelRuntime,
-        key: &Key,
+        key: &DeliveryKey,
         press: &Press,
     ) -> Result<Option<Standing>, Error> {
         let note = format!("d/{}", key.as_str());
@@ -314,7 +314,7 @@ impl ChatService {
 
     pub(crate) fn card_snapshot(
         &self,
-        key: &Key,
+        key: &DeliveryKey,
         delivery: &PromptRecord,
         posted: &StoredPosted,
         hold: &Hold,

@@ -1,7 +1,7 @@
 //! Something that is said in a chat beside the prompts: written down, sent, and then forgotten.
 
 use domain::time::Timestamp;
-use ports::channel::Place;
+use ports::channel::Destination;
 use ports::store::{OutboxKind, OutboxWrite};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub(crate) struct Saying {
 }
 
 impl Saying {
-    pub(crate) fn new(place: &Place, text: &str, at: Timestamp) -> Saying {
+    pub(crate) fn new(place: &Destination, text: &str, at: Timestamp) -> Saying {
         Saying {
             v: 1,
             order: Order::of_words(at),

@@ -10,7 +10,7 @@ use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::{Error, Undelivered};
-use ports::channel::{ChannelError, Key, Nonce, Showing, Shown};
+use ports::channel::{ChannelError, DeliveryKey, Nonce, Showing, Shown};
 use ports::store::{OutboxLease, OutboxWrite, PutNote};
 
 use crate::ask::index;
@@ -25,7 +25,7 @@ pub(crate) use steps::{Steps, kind_of};
 
 /// A record that was taken up.
 struct Taken {
-    key: Key,
+    key: DeliveryKey,
     nonce: Nonce,
     delivery: PromptRecord,
     hold: Arc<Hold>,
@@ -93,7 +93,7 @@ impl ChatService {
         delivery: PromptRecord,
         first: bool,
     ) -> Result<(), Error> {
-        let (Some(id), Ok(key)) = (delivery.hold(), Key::new(key)) else {
+        let (Some(id), Ok(key)) = (delivery.hold(), DeliveryKey::new(key)) else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
         let Some(hold) = self.store().hold(id).await? else {

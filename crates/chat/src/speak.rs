@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::{ChannelError, Saying as Words, Spoken};
+use ports::channel::{ChannelError, OutgoingText as Words, TextProgress};
 use ports::store::PutNote;
 
 use crate::item::Next;
@@ -73,7 +73,7 @@ impl ChatService {
             return Ok(None);
         }
         let next = match &spoken {
-            Ok(Spoken::More) => {
+            Ok(TextProgress::More) => {
                 let lease = self.lease(wire, now);
                 let change = |saying: &mut Saying, _| {
                     saying.said += 1;
@@ -82,7 +82,7 @@ impl ChatService {
                 };
                 return self.finish(wire, note, change).await;
             }
-            Ok(Spoken::All) => self.ended(self.latest(wire, note, saying)),
+            Ok(TextProgress::All) => self.ended(self.latest(wire, note, saying)),
             Err(error) => match self.again_at(wire, error, attempts) {
                 Some(at) => {
                     tracing::warn!(%channel, %error, attempts, "a message will be tried again");

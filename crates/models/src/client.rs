@@ -10,7 +10,7 @@ use bytes::Bytes;
 use domain::message::Part;
 use ports::clock::{Chance, Clock};
 use ports::model::{
-    Delta, DeltaSink, Model, ModelError, ModelRequest, ModelTurn, Usage, WrittenCall,
+    Delta, DeltaSink, Model, ModelError, ModelRequest, ModelTurn, TurnUsage, WrittenCall,
 };
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -168,7 +168,7 @@ impl<A: Api> Client<A> {
     async fn attempts(
         &self,
         body: Bytes,
-        paid: &mut Usage,
+        paid: &mut TurnUsage,
         show: &mut Show,
     ) -> Result<Reply, ModelError> {
         let mut attempt = 0;
@@ -194,7 +194,7 @@ impl<A: Api> Client<A> {
     async fn attempt(
         &self,
         body: Bytes,
-        paid: &mut Usage,
+        paid: &mut TurnUsage,
         show: &mut Show,
     ) -> Result<Reply, Fault> {
         let key = self.settings.key.as_ref().map(|key| key.secret.expose());
@@ -285,8 +285,8 @@ fn own(call: WrittenCall<'static>, names: &Names) -> WrittenCall<'static> {
     WrittenCall { tool: names.own(&call.tool).to_owned().into(), ..call }
 }
 
-fn sum(a: Usage, b: Usage) -> Usage {
-    Usage {
+fn sum(a: TurnUsage, b: TurnUsage) -> TurnUsage {
+    TurnUsage {
         input_tokens: a.input_tokens.saturating_add(b.input_tokens),
         cached_tokens: a.cached_tokens.saturating_add(b.cached_tokens),
         output_tokens: a.output_tokens.saturating_add(b.output_tokens),

@@ -1,7 +1,7 @@
 //! An answer on its way: pieces of bytes go in, and a turn comes out when the provider has ended it.
 //! Everything that a client does with foreign bytes happens here, without any network.
 
-use ports::model::Usage;
+use ports::model::TurnUsage;
 use ports::sse::Decoder;
 
 use crate::fault::Trouble;
@@ -43,7 +43,7 @@ impl<R: Reader> Reading<R> {
         self.reader.finish()
     }
 
-    pub(crate) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> TurnUsage {
         self.reader.usage()
     }
 }

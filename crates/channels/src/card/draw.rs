@@ -15,7 +15,7 @@ use super::settled::{Ended, Outcome, ended};
 use super::shown::{clipped, line};
 use super::words::{Language, Words};
 use crate::limits::{BUTTON_CHARACTERS_MAX, FACT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX};
-use ports::channel::{ButtonAction, Key, Nonce, Pointer};
+use ports::channel::{ButtonAction, DeliveryKey, Nonce, Pointer};
 use reply_parser::ApprovalCode;
 
 /// Everything on it is safe to show; what a platform's markup would do with it is that platform's
@@ -71,7 +71,7 @@ pub struct Prompt<'a> {
     pub people: &'a People,
     pub language: Language,
     pub zone: Zone,
-    pub key: Key,
+    pub key: DeliveryKey,
     pub nonce: Nonce,
     pub link: Option<String>,
     /// `None`: here words do not answer.

@@ -38,7 +38,7 @@ pub use body::{Block, Body, Cut};
 pub use clock::Zone;
 pub use draw::{Card, Fact, Prompt, Replies, Tone};
 pub use form::{Field, Input};
-pub use ports::channel::{BadPointer, ButtonAction, Key, Nonce, Pointer};
+pub use ports::channel::{BadPointer, ButtonAction, DeliveryKey, Nonce, Pointer};
 pub use rendered::Rendered;
 pub use settled::Outcome;
 pub use told::Word;

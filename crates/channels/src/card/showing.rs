@@ -39,7 +39,7 @@ impl Card {
 #[cfg(test)]
 mod tests {
     use domain::person::People;
-    use ports::channel::{Key, Nonce};
+    use ports::channel::{DeliveryKey, Nonce};
 
     use super::*;
     use crate::webhook::sample::hold;
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn what_is_being_written_has_no_button_that_looks_alive() {
         let (hold, people) = (hold(), People::default());
-        let (key, nonce) = (Key::new("7Q2").unwrap(), Nonce::new("k3x9ab").unwrap());
+        let (key, nonce) = (DeliveryKey::new("7Q2").unwrap(), Nonce::new("k3x9ab").unwrap());
         let showing = Showing {
             hold: &hold,
             people: &people,

@@ -55,7 +55,7 @@ mod tests {
 
     use domain::hold::Hold;
     use domain::person::{People, Person, PersonId};
-    use ports::channel::{Key, MessageRef, Nonce};
+    use ports::channel::{DeliveryKey, MessageRef, Nonce};
 
     use super::*;
     use crate::webhook::sample::{approve, at, decided, hold};
@@ -70,7 +70,7 @@ mod tests {
         Box::new(Redraw {
             hold: Arc::new(hold),
             people: Arc::new(People::new([ana])),
-            key: Key::new("7Q2").unwrap(),
+            key: DeliveryKey::new("7Q2").unwrap(),
             nonce: Nonce::new("k3x9ab").unwrap(),
             link: None,
             words_answer: false,

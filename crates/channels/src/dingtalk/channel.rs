@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use domain::hold::Risk;
 use domain::visible::visible_multiline;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
-    Showing, Shown, Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use reqwest::Method;
@@ -227,16 +227,16 @@ enum To<'a> {
     Person(&'a str),
 }
 
-fn to(place: &Place) -> To<'_> {
+fn to(place: &Destination) -> To<'_> {
     match place {
-        Place::Person(user) => To::Person(user),
+        Destination::Person(user) => To::Person(user),
         // A chat with one person is known by that person.
-        Place::Chat { chat, direct: true, .. } => To::Person(chat),
-        Place::Chat { chat, direct: false, .. } => To::Group(chat),
+        Destination::Chat { chat, direct: true, .. } => To::Person(chat),
+        Destination::Chat { chat, direct: false, .. } => To::Group(chat),
     }
 }
 
-fn posted(place: &Place, message: String) -> MessageRef {
+fn posted(place: &Destination, message: String) -> MessageRef {
     let (chat, direct) = match to(place) {
         To::Group(chat) => (chat, false),
         To::Person(user) => (user, true),
@@ -288,8 +288,12 @@ impl Channel for Dingtalk {
         Duration::from_secs(2)
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
-        let mention = matches!(place, Place::Chat { direct: false, .. });
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
+        let mention = matches!(place, Destination::Chat { direct: false, .. });
         let drawn = self.drawn(showing, mention);
         let key = showing.key.as_str();
         // A variable of a card has a kilobyte, a message fifteen: a call that only fits there is shown there,
@@ -336,16 +340,16 @@ impl Channel for Dingtalk {
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
+    ) -> Result<TextProgress, ChannelError> {
         let to = match saying.whisper_to {
             Some(user) => To::Person(user),
             None => to(place),
         };
         let Some((piece, spoken)) = nth(pieces(saying.text), index) else {
-            return Ok(Spoken::All);
+            return Ok(TextProgress::All);
         };
         let param = json!({"content": visible_multiline(&piece)});
         self.send(&to, "sampleText", &param, saying.reply_to).await?;
@@ -374,14 +378,14 @@ mod tests {
 
     #[test]
     fn groups_and_people_are_told_apart() {
-        let told = |place: &Place| match to(place) {
+        let told = |place: &Destination| match to(place) {
             To::Group(chat) => format!("group {chat}"),
             To::Person(user) => format!("person {user}"),
         };
-        let chat = |direct| Place::Chat { chat: "x".into(), thread: None, direct };
+        let chat = |direct| Destination::Chat { chat: "x".into(), thread: None, direct };
         assert_eq!(told(&chat(false)), "group x");
         assert_eq!(told(&chat(true)), "person x");
-        assert_eq!(told(&Place::Person("u1".into())), "person u1");
+        assert_eq!(told(&Destination::Person("u1".into())), "person u1");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What people do, read from what the platform says of it. Nothing is decided here.
 
 use domain::time::Timestamp;
-use ports::channel::{ButtonAction, Form, IncomingMessage, Key, Nonce, Operator, Pointer, Press};
+use ports::channel::{
+    ButtonAction, DeliveryKey, Form, IncomingMessage, Nonce, Operator, Pointer, Press,
+};
 use serde_json::Value;
 
 use super::settings::Settings;
@@ -109,7 +111,8 @@ pub(super) fn press(
         (said, Some(nonce)) => (said, nonce),
         (said, None) => (said, nonce),
     };
-    let pointer = Pointer { key: Key::new(text("r")?).ok()?, said, nonce: Nonce::new(nonce).ok()? };
+    let pointer =
+        Pointer { key: DeliveryKey::new(text("r")?).ok()?, said, nonce: Nonce::new(nonce).ok()? };
     Some(Press {
         event,
         operator: operator(&data["userId"], None),

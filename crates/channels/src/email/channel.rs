@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use lettre::Address;
 use lettre::message::Mailbox;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
-    Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
 use tokio_util::sync::CancellationToken;
@@ -68,10 +68,14 @@ impl Channel for Email {
         false
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let (address, direct) = match place {
-            Place::Person(address) => (address, true),
-            Place::Chat { chat, direct, .. } => (chat, *direct),
+            Destination::Person(address) => (address, true),
+            Destination::Chat { chat, direct, .. } => (chat, *direct),
         };
         let to: Address = address
             .parse()
@@ -99,7 +103,12 @@ impl Channel for Email {
         Ok(false)
     }
 
-    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
+    async fn say_piece(
+        &self,
+        _: &Destination,
+        _: &OutgoingText<'_>,
+        _: usize,
+    ) -> Result<TextProgress, ChannelError> {
         Err(ChannelError::Never("mail only brings notices; nobody talks to an agent there".into()))
     }
 

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use domain::visible::visible_multiline;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
-    Showing, Shown, Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use ports::unpoisoned::Unpoisoned as _;
@@ -149,7 +149,7 @@ impl Feishu {
     /// goes to the chat then.
     async fn send_or_at_large(
         &self,
-        place: &Place,
+        place: &Destination,
         to: &To<'_>,
         message: Message<'_>,
     ) -> Result<MessageRef, ChannelError> {
@@ -178,23 +178,23 @@ struct Message<'a> {
     uuid: &'a str,
 }
 
-fn to<'a>(place: &'a Place, reply_to: Option<&'a str>) -> To<'a> {
+fn to<'a>(place: &'a Destination, reply_to: Option<&'a str>) -> To<'a> {
     match (place, reply_to) {
-        (Place::Person(id), _) => To::Whom { id, id_type: id_type(id) },
-        (Place::Chat { thread, .. }, Some(message)) => {
+        (Destination::Person(id), _) => To::Whom { id, id_type: id_type(id) },
+        (Destination::Chat { thread, .. }, Some(message)) => {
             To::Reply { message, in_thread: thread.is_some() }
         }
-        (Place::Chat { thread: Some(first), .. }, None) => {
+        (Destination::Chat { thread: Some(first), .. }, None) => {
             To::Reply { message: first, in_thread: true }
         }
-        (Place::Chat { chat, .. }, None) => To::Whom { id: chat, id_type: "chat_id" },
+        (Destination::Chat { chat, .. }, None) => To::Whom { id: chat, id_type: "chat_id" },
     }
 }
 
 /// The chat itself, for a reply.
-fn at_large<'a>(place: &'a Place, to: &To<'_>) -> Option<To<'a>> {
+fn at_large<'a>(place: &'a Destination, to: &To<'_>) -> Option<To<'a>> {
     match (place, to) {
-        (Place::Chat { chat, .. }, To::Reply { .. }) => {
+        (Destination::Chat { chat, .. }, To::Reply { .. }) => {
             Some(To::Whom { id: chat, id_type: "chat_id" })
         }
         _ => None,
@@ -202,10 +202,10 @@ fn at_large<'a>(place: &'a Place, to: &To<'_>) -> Option<To<'a>> {
 }
 
 /// What stands there, as the place says it; the chat of a person is named by the platform.
-fn posted(place: &Place, sent: MessageRef) -> MessageRef {
+fn posted(place: &Destination, sent: MessageRef) -> MessageRef {
     match place {
-        Place::Person(_) => MessageRef { direct: true, ..sent },
-        Place::Chat { chat, thread, direct } => {
+        Destination::Person(_) => MessageRef { direct: true, ..sent },
+        Destination::Chat { chat, thread, direct } => {
             MessageRef { chat: chat.clone(), thread: thread.clone(), direct: *direct, ..sent }
         }
     }
@@ -258,8 +258,12 @@ impl Channel for Feishu {
         &self.settings.app_id
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
-        let mention = matches!(place, Place::Chat { direct: false, .. });
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
+        let mention = matches!(place, Destination::Chat { direct: false, .. });
         let drawn = self.render(showing, mention, self.clock.now());
         let content = drawn.value.to_string();
         let uuid = uuid("show", showing.key.as_str());
@@ -284,17 +288,17 @@ impl Channel for Feishu {
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
-        let whisper = saying.whisper_to.map(|person| Place::Person(person.to_owned()));
+    ) -> Result<TextProgress, ChannelError> {
+        let whisper = saying.whisper_to.map(|person| Destination::Person(person.to_owned()));
         let to = match &whisper {
             Some(person) => to(person, None),
             None => to(place, saying.reply_to),
         };
         let Some((piece, spoken)) = nth(pieces(saying.text), index) else {
-            return Ok(Spoken::All);
+            return Ok(TextProgress::All);
         };
         let content = json!({"text": literal(&visible_multiline(&piece))}).to_string();
         let uuid = uuid("say", &format!("{}:{}", index, saying.key));
@@ -349,12 +353,12 @@ mod tests {
 
     #[test]
     fn where_a_message_goes() {
-        let chat = |thread: Option<&str>| Place::Chat {
+        let chat = |thread: Option<&str>| Destination::Chat {
             chat: "oc_1".into(),
             thread: thread.map(str::to_owned),
             direct: false,
         };
-        let told = |place: &Place, reply_to| match to(place, reply_to) {
+        let told = |place: &Destination, reply_to| match to(place, reply_to) {
             To::Whom { id, id_type } => format!("{id_type} {id}"),
             To::Reply { message, in_thread } => format!("reply {message} {in_thread}"),
         };
@@ -363,7 +367,10 @@ mod tests {
         assert_eq!(told(&chat(None), Some("om_2")), "reply om_2 false");
         assert_eq!(told(&chat(Some("om_1")), Some("om_2")), "reply om_2 true");
         for (id, wanted) in [("ou_1", "open_id"), ("on_1", "union_id"), ("ana.b", "user_id")] {
-            assert_eq!(told(&Place::Person(id.into()), Some("om_2")), format!("{wanted} {id}"));
+            assert_eq!(
+                told(&Destination::Person(id.into()), Some("om_2")),
+                format!("{wanted} {id}")
+            );
         }
     }
 }

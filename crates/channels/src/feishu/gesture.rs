@@ -1,7 +1,7 @@
 //! What people do, read from events. Nothing is decided here.
 
 use domain::time::Timestamp;
-use ports::channel::{ButtonAction, Form, IncomingMessage, Key, Nonce, Pointer, Press};
+use ports::channel::{ButtonAction, DeliveryKey, Form, IncomingMessage, Nonce, Pointer, Press};
 use serde_json::{Map, Value};
 
 use super::event::Event;
@@ -55,7 +55,7 @@ fn pointer(value: &Value) -> Option<Pointer> {
         return None;
     }
     Some(Pointer {
-        key: Key::new(text("r")?).ok()?,
+        key: DeliveryKey::new(text("r")?).ok()?,
         said: text("o")?.parse().ok()?,
         nonce: Nonce::new(text("n")?).ok()?,
     })

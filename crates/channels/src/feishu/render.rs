@@ -48,7 +48,7 @@ fn unpressable(card: &Card) -> Card {
 #[cfg(test)]
 mod tests {
     use domain::person::People;
-    use ports::channel::{Key, Nonce};
+    use ports::channel::{DeliveryKey, Nonce};
     use reqwest::Url;
 
     use super::*;
@@ -59,7 +59,8 @@ mod tests {
 
     fn shown(expires_at: Option<Timestamp>, link: Option<&str>) -> Rendered {
         let hold = Hold { expires_at, ..crate::webhook::sample::hold() };
-        let (people, key, nonce) = (People::default(), Key::new("7Q2"), Nonce::new("k3x9ab"));
+        let (people, key, nonce) =
+            (People::default(), DeliveryKey::new("7Q2"), Nonce::new("k3x9ab"));
         let url = Url::parse("https://open.feishu.cn").unwrap();
         let settings = Settings::new("feishu", "cli_1", SecretString::new("s"), url);
         let showing = Showing {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
-    Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
@@ -74,13 +74,13 @@ impl App {
             .await
     }
 
-    fn to(&self, place: &Place) -> Result<To, ChannelError> {
+    fn to(&self, place: &Destination) -> Result<To, ChannelError> {
         match place {
-            Place::Chat { chat, thread, direct } => {
+            Destination::Chat { chat, thread, direct } => {
                 Ok(To { channel: chat.clone(), thread: thread.clone(), direct: *direct })
             }
             // Slack finds the conversation with whoever is named.
-            Place::Person(person) => {
+            Destination::Person(person) => {
                 Ok(To { channel: self.user(person)?, thread: None, direct: true })
             }
         }
@@ -140,7 +140,11 @@ impl Channel for Slack {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let to = self.0.to(place)?;
         let drawn = self.0.drawn(showing, !to.direct);
         let mark = Mark::of_hold(showing);
@@ -174,14 +178,14 @@ impl Channel for Slack {
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
+    ) -> Result<TextProgress, ChannelError> {
         let to = self.0.to(place)?;
         let whispered = saying.whisper_to.map(|person| self.0.user(person)).transpose()?;
         let pieces = pieces(saying.text, SLACK_SAID_UNITS_MAX);
-        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(Spoken::All) };
+        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(TextProgress::All) };
         // No markup in it, and nobody is called.
         let mut body = json!({"text": signs(&piece), "mrkdwn": false});
         match &whispered {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
-    Busy, Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
-    Showing, Shown, Spoken, WebhookRequest,
+    Busy, Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
@@ -118,11 +118,11 @@ fn chat_id(chat: &str) -> Result<Value, ChannelError> {
     }
 }
 
-fn addressed(place: &Place) -> Result<(Value, bool), ChannelError> {
+fn addressed(place: &Destination) -> Result<(Value, bool), ChannelError> {
     match place {
         // One's chat with a bot has one's own number.
-        Place::Person(person) => Ok((json!({"chat_id": chat_id(person)?}), true)),
-        Place::Chat { chat, thread, direct } => {
+        Destination::Person(person) => Ok((json!({"chat_id": chat_id(person)?}), true)),
+        Destination::Chat { chat, thread, direct } => {
             let mut body = json!({"chat_id": chat_id(chat)?});
             if let Some(thread) = thread {
                 let wrong = |_| ChannelError::Never(format!("`{thread}` is no topic of a forum"));
@@ -163,7 +163,11 @@ impl Channel for Telegram {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let (body, direct) = addressed(place)?;
         let drawn = self.0.drawn(showing, !direct);
         let body = with(body, drawn.value);
@@ -172,8 +176,8 @@ impl Channel for Telegram {
             Some(MessageRef {
                 chat: id(&sent["chat"]["id"])?,
                 thread: match place {
-                    Place::Chat { thread, .. } => thread.clone(),
-                    Place::Person(_) => None,
+                    Destination::Chat { thread, .. } => thread.clone(),
+                    Destination::Person(_) => None,
                 },
                 direct,
                 message: id(&sent["message_id"])?,
@@ -202,18 +206,18 @@ impl Channel for Telegram {
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
+    ) -> Result<TextProgress, ChannelError> {
         // Nothing in a chat is for one person's eyes, so it goes to them directly.
         let (body, _) = match saying.whisper_to {
-            Some(person) => addressed(&Place::Person(person.to_owned()))?,
+            Some(person) => addressed(&Destination::Person(person.to_owned()))?,
             None => addressed(place)?,
         };
         let reply_to = saying.reply_to.filter(|_| saying.whisper_to.is_none());
         let pieces = pieces(saying.text, TELEGRAM_UNITS_MAX);
-        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(Spoken::All) };
+        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(TextProgress::All) };
         // Without a `parse_mode` nothing in it is markup.
         let more = json!({"text": piece, "link_preview_options": {"is_disabled": true}});
         let mut body = with(body, more);

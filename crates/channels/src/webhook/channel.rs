@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use egress::{AddressGuard, HostResolver, SystemResolver, describe_causes, find_forbidden};
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
-    Spoken, Step, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    Showing, Shown, Step, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
 use ports::courier::CourierError;
@@ -211,12 +211,16 @@ impl Channel for Webhook {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let event = Event::opened(place, showing);
         self.deliver(&event).await?;
         let (chat, thread, direct) = match place {
-            Place::Person(person) => (person.clone(), None, true),
-            Place::Chat { chat, thread, direct } => (chat.clone(), thread.clone(), *direct),
+            Destination::Person(person) => (person.clone(), None, true),
+            Destination::Chat { chat, thread, direct } => (chat.clone(), thread.clone(), *direct),
         };
         let posted =
             MessageRef { chat, thread, direct, message: event.id, at: Some(self.clock.now()) };
@@ -238,7 +242,12 @@ impl Channel for Webhook {
         self.deliver(&Event::of(&posted.message, showing, step)).await
     }
 
-    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
+    async fn say_piece(
+        &self,
+        _: &Destination,
+        _: &OutgoingText<'_>,
+        _: usize,
+    ) -> Result<TextProgress, ChannelError> {
         Err(ChannelError::Never("a webhook is told of holds, and nothing else".into()))
     }
 

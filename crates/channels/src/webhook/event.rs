@@ -14,7 +14,7 @@
 use domain::hold::{Decision, Hold, HoldOutcome, HoldState, Question};
 use domain::time::Timestamp;
 use domain::view::View;
-use ports::channel::{Place, Showing, Step, StepKind};
+use ports::channel::{Destination, Showing, Step, StepKind};
 use serde_json::{Value, json};
 
 use super::body::hold_value;
@@ -27,10 +27,10 @@ pub(super) struct Event {
 }
 
 impl Event {
-    pub(super) fn opened(place: &Place, showing: &Showing<'_>) -> Event {
+    pub(super) fn opened(place: &Destination, showing: &Showing<'_>) -> Event {
         let place = match place {
-            Place::Person(person) => json!({"person": person}),
-            Place::Chat { chat, .. } => json!({"chat": chat}),
+            Destination::Person(person) => json!({"person": person}),
+            Destination::Chat { chat, .. } => json!({"chat": chat}),
         };
         let at = showing.hold.opened_at;
         let then = Hold { votes: Vec::new(), ..undecided(showing.hold, at) };

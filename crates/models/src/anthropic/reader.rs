@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use domain::message::Part;
-use ports::model::{Delta, Usage, WrittenCall};
-use ports::sse::Event;
+use ports::model::{Delta, TurnUsage, WrittenCall};
+use ports::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -140,11 +140,11 @@ impl Counted {
         }
     }
 
-    fn usage(self) -> Usage {
+    fn usage(self) -> TurnUsage {
         let cached_tokens = self.cache_read_input_tokens.unwrap_or_default();
         let parts =
             [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
-        Usage {
+        TurnUsage {
             input_tokens: parts.into_iter().flatten().fold(0, u64::saturating_add),
             cached_tokens,
             output_tokens: self.output_tokens.unwrap_or_default(),
@@ -157,7 +157,7 @@ fn parse<'a, T: Deserialize<'a>>(data: &'a [u8]) -> Result<T, Trouble> {
 }
 
 impl Reader for Messages {
-    fn event(&mut self, event: &Event, say: Say<'_>) -> Result<Progress, Trouble> {
+    fn event(&mut self, event: &SseEvent, say: Say<'_>) -> Result<Progress, Trouble> {
         let kind = parse::<Kind>(&event.data)?.kind;
         let kind = kind.unwrap_or_else(|| String::from_utf8_lossy(&event.name).into_owned());
         match kind.as_str() {
@@ -240,7 +240,7 @@ impl Reader for Messages {
         Ok(Reply { parts, calls, usage, end })
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> TurnUsage {
         self.usage.usage()
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use domain::message::Part;
 use ports::model::{
-    AssistantPart, CallResult, Delta, Model, ModelError, ModelMessage, ModelRequest, Usage,
+    AssistantPart, CallResult, Delta, Model, ModelError, ModelMessage, ModelRequest, TurnUsage,
     WrittenCall,
 };
 use ports::secret_string::SecretString;
@@ -133,7 +133,7 @@ async fn a_rich_turn_is_read_whole() {
             ("toolu_3", "shell", "{}"),
         ]
     );
-    assert_eq!(turn.usage, Usage { input_tokens: 17, cached_tokens: 4, output_tokens: 15 });
+    assert_eq!(turn.usage, TurnUsage { input_tokens: 17, cached_tokens: 4, output_tokens: 15 });
     let kept: Vec<_> = turn
         .parts
         .iter()

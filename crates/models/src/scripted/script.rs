@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use ports::model::Usage;
+use ports::model::TurnUsage;
 use regex::Regex;
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -35,7 +35,7 @@ pub(super) struct Turn {
     pub(super) calls: Vec<ScriptedCall>,
     pub(super) pace: Option<Pace>,
     pub(super) fail: Option<Failure>,
-    pub(super) usage: Usage,
+    pub(super) usage: TurnUsage,
 }
 
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl Source<'_> {
             calls: calls.collect::<Result<_, _>>()?,
             pace: own_pace,
             fail,
-            usage: Usage {
+            usage: TurnUsage {
                 input_tokens: turn.usage.input,
                 cached_tokens: turn.usage.cached,
                 output_tokens: turn.usage.output,

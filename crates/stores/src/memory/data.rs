@@ -12,8 +12,8 @@ use domain::id::{GrantId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Entry, KeptReply, Secret, SecretKind, SessionRow,
-    StoreError, StreamRows, WriteBefore,
+    AuditEntry, Commit, CommitError, Committed, Entry, KeptReply, LoginSecret, SecretKind,
+    SessionRow, StoreError, StreamRows, WriteBefore,
 };
 
 use super::notes::Notes;
@@ -37,7 +37,7 @@ pub(super) struct Data {
     pub(super) grants: BTreeMap<GrantId, Arc<Grant>>,
     pub(super) replies: HashMap<(String, String), KeptReply>,
     pub(super) outbox: Outbox,
-    pub(super) secrets: HashMap<(SecretKind, Digest), Secret>,
+    pub(super) secrets: HashMap<(SecretKind, Digest), LoginSecret>,
     pub(super) sealed: BTreeMap<SecretId, Sealed>,
     pub(super) notes: Notes,
     pub(super) checkpoints: BTreeMap<u64, Vec<u8>>,
@@ -185,7 +185,7 @@ impl Data {
         found
     }
 
-    pub(super) fn put_secret(&mut self, secret: Secret) {
+    pub(super) fn put_secret(&mut self, secret: LoginSecret) {
         if let (_, Some(at)) = self.last() {
             self.secrets.retain(|_, kept| kept.expires_at > at);
         }

@@ -10,8 +10,8 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, Note, OutboxItem, OutboxKind,
-    OutboxLane, OutboxTurn, OutboxWrite, PutNote, Secret, SecretKind, SessionQuery, SessionRow,
+    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, LoginSecret, Note, OutboxItem,
+    OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery, SessionRow,
     Store, StoreError, Viewer,
 };
 
@@ -201,7 +201,7 @@ impl Store for SqliteStore {
         self.readers.read(outbox::backlog).await
     }
 
-    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+    async fn put_secret(&self, secret: LoginSecret) -> Result<(), StoreError> {
         self.side(Side::PutSecret(secret)).await.map(drop)
     }
 
@@ -209,7 +209,7 @@ impl Store for SqliteStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.readers.read(move |connection| Ok(side::find_secret(connection, kind, digest)?)).await
     }
 
@@ -226,7 +226,7 @@ impl Store for SqliteStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         match self.side(Side::TakeSecret { kind, digest }).await? {
             Done::Secret(secret) => Ok(secret),
             _ => Ok(None),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::dingtalk::{Dingtalk, Envelope, Mode, Settings, Webhook};
-use ports::channel::{Channel as _, MessageRef, Place, Saying, WebhookRequest};
+use ports::channel::{Channel as _, Destination, MessageRef, OutgoingText, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -84,9 +84,9 @@ async fn dingtalk_sdk_connects_to_the_fake_as_we_do() {
 async fn dingtalk_sdk_delivers_the_cards_that_we_deliver() {
     let fake = FakeDingtalk::start().await;
     let dingtalk = connector(&fake);
-    let group = Place::Chat { chat: "cid1".into(), thread: None, direct: false };
-    let person = Place::Person("u1".into());
-    let show = async |place: &Place| {
+    let group = Destination::Chat { chat: "cid1".into(), thread: None, direct: false };
+    let person = Destination::Person("u1".into());
+    let show = async |place: &Destination| {
         prompt(&hold(), async |showing| dingtalk.show(place, showing).await.expect("shown")).await;
     };
     show(&group).await;
@@ -212,8 +212,8 @@ async fn dingtalk_sdk_replies_in_a_conversation_as_we_do() {
     data["sessionWebhook"] = session.as_str().into();
     let frame = fake.line.callback(MESSAGE, &data).await;
     fake.line.ack_of(&frame).await;
-    let group = Place::Chat { chat: "cid1".into(), thread: None, direct: false };
-    let saying = Saying { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
+    let group = Destination::Chat { chat: "cid1".into(), thread: None, direct: false };
+    let saying = OutgoingText { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
     dingtalk.say(&group, &saying).await.expect("said");
     stop.cancel();
     let mut judge = judge(&fake, "golden");

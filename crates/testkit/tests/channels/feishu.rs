@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use channels::feishu::{Feishu, Mode, Settings};
-use ports::channel::{Channel as _, MessageRef, Place, Saying, WebhookRequest};
+use ports::channel::{Channel as _, Destination, MessageRef, OutgoingText, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
@@ -134,8 +134,9 @@ async fn feishu_sdk_connects_to_the_fake_as_we_do() {
 /// A card, its end, a word in a thread and a word to somebody, as we ask for them.
 pub(crate) async fn ours(fake: &FakeFeishu) -> Vec<Asked> {
     let (feishu, _) = connector(fake, Mode::LongConnection);
-    let group = Place::Chat { chat: "oc_1".into(), thread: None, direct: false };
-    let thread = Place::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
+    let group = Destination::Chat { chat: "oc_1".into(), thread: None, direct: false };
+    let thread =
+        Destination::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
     prompt(&hold(), async |showing| feishu.show(&group, showing).await.expect("shown")).await;
     let posted = MessageRef {
         chat: "oc_1".into(),
@@ -146,11 +147,11 @@ pub(crate) async fn ours(fake: &FakeFeishu) -> Vec<Asked> {
     };
     prompt(&approved(), async |showing| feishu.repaint(&posted, showing).await.expect("painted"))
         .await;
-    let person = |id: &str| Place::Person(id.into());
+    let person = |id: &str| Destination::Person(id.into());
     let places = [thread, person("ou_ana"), person("on_ana"), person("ana.b")];
     for (key, place) in places.iter().enumerate() {
         let key = key.to_string();
-        let saying = Saying { key: &key, text: "你好", reply_to: None, whisper_to: None };
+        let saying = OutgoingText { key: &key, text: "你好", reply_to: None, whisper_to: None };
         feishu.say(place, &saying).await.expect("said");
     }
     let ours = fake.asked();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::slack::{Mode, Settings, Slack, message, modal};
-use ports::channel::{Channel as _, Place, Saying, WebhookRequest};
+use ports::channel::{Channel as _, Destination, OutgoingText, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
@@ -53,7 +53,7 @@ async fn slack_sdk_takes_and_refuses_the_same_requests() {
     let (slack, clock) = connector(&fake, over_http());
     let inbox = Notebook::default();
     let asked = Asked::deletion().opened(clock.now());
-    let ops = Place::Chat { chat: OPS.into(), thread: None, direct: false };
+    let ops = Destination::Chat { chat: OPS.into(), thread: None, direct: false };
     let posted = slack.show(&ops, &asked.showing()).await.expect("shown").posted;
     let now = clock.now().as_ms() / 1000;
     let event = fake.write(ANA, OPS, "确认 &lt;é&gt;", json!({})).to_string();
@@ -166,12 +166,12 @@ async fn slack_sdk_connects_to_the_fake_as_we_do() {
 async fn slack_sdk_asks_what_we_ask() {
     let fake = FakeSlack::start().await;
     let (slack, clock) = connector(&fake, over_http());
-    let ops = Place::Chat { chat: OPS.into(), thread: None, direct: false };
+    let ops = Destination::Chat { chat: OPS.into(), thread: None, direct: false };
     let asked = Asked::deletion().opened(clock.now());
     let posted = slack.show(&ops, &asked.showing()).await.expect("shown").posted;
     slack.repaint(&posted, &asked.clone().approved().showing()).await.expect("painted");
     let whom = format!("{TEAM_ID}:{ANA}");
-    let saying = Saying { key: "1", text: "你好", reply_to: None, whisper_to: Some(&whom) };
+    let saying = OutgoingText { key: "1", text: "你好", reply_to: None, whisper_to: Some(&whom) };
     slack.say(&ops, &saying).await.expect("said");
     // The second time it looks for the first.
     slack.show(&ops, &asked.showing()).await.expect("found");

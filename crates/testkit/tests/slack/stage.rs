@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::slack::{Mode, Settings, Slack};
-use ports::channel::{Channel, HookReply, MessageRef, Place, Saying, WebhookRequest};
+use ports::channel::{Channel, Destination, HookReply, MessageRef, OutgoingText, WebhookRequest};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use serde_json::Value;
@@ -134,12 +134,12 @@ pub(crate) fn form(payload: &Value) -> String {
     form.query().unwrap().to_owned()
 }
 
-pub(crate) fn ops() -> Place {
-    Place::Chat { chat: OPS.into(), thread: None, direct: false }
+pub(crate) fn ops() -> Destination {
+    Destination::Chat { chat: OPS.into(), thread: None, direct: false }
 }
 
-pub(crate) fn saying(text: &str) -> Saying<'_> {
-    Saying { key: "s1", text, reply_to: None, whisper_to: None }
+pub(crate) fn saying(text: &str) -> OutgoingText<'_> {
+    OutgoingText { key: "s1", text, reply_to: None, whisper_to: None }
 }
 
 /// What must happen in a moment.

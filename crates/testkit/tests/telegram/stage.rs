@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use channels::telegram::{Mode, Secret, Settings, Telegram, Token};
 use engine::SystemClock;
-use ports::channel::{Channel, HookReply, Inbox, MessageRef, Place, Saying, WebhookRequest};
+use ports::channel::{
+    Channel, Destination, HookReply, Inbox, MessageRef, OutgoingText, WebhookRequest,
+};
 use ports::clock::Clock;
 use testkit::asked::Asked;
 use testkit::fake_chat::NoChance;
@@ -88,12 +90,12 @@ fn bot(fake: &FakeTelegram, mode: Mode, clock: Arc<dyn Clock>) -> Arc<Telegram> 
     Arc::new(Telegram::new(settings, clock, Arc::new(NoChance)))
 }
 
-pub(crate) fn group() -> Place {
-    Place::Chat { chat: GROUP.to_string(), thread: None, direct: false }
+pub(crate) fn group() -> Destination {
+    Destination::Chat { chat: GROUP.to_string(), thread: None, direct: false }
 }
 
-pub(crate) fn saying(text: &str) -> Saying<'_> {
-    Saying { key: "s1", text, reply_to: None, whisper_to: None }
+pub(crate) fn saying(text: &str) -> OutgoingText<'_> {
+    OutgoingText { key: "s1", text, reply_to: None, whisper_to: None }
 }
 
 pub(crate) fn number(text: &str) -> i64 {

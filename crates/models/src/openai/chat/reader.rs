@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use domain::message::Part;
 use ports::clock::Chance;
-use ports::model::{Delta, Usage, WrittenCall};
-use ports::sse::Event;
+use ports::model::{Delta, TurnUsage, WrittenCall};
+use ports::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(crate) struct Chunks {
     thinking: Option<(&'static str, String)>,
     calls: Vec<Fragments>,
     finish_reason: Option<String>,
-    usage: Usage,
+    usage: TurnUsage,
     measure: Measure,
     chance: Arc<dyn Chance>,
 }
@@ -88,7 +88,7 @@ impl Chunks {
             thinking: None,
             calls: Vec::new(),
             finish_reason: None,
-            usage: Usage::default(),
+            usage: TurnUsage::default(),
             measure: Measure::default(),
             chance,
         }
@@ -96,7 +96,7 @@ impl Chunks {
 }
 
 impl Reader for Chunks {
-    fn event(&mut self, event: &Event, say: Say<'_>) -> Result<Progress, Trouble> {
+    fn event(&mut self, event: &SseEvent, say: Say<'_>) -> Result<Progress, Trouble> {
         if event.data.trim_ascii() == b"[DONE]" {
             return Ok(Progress::Done);
         }
@@ -106,7 +106,7 @@ impl Reader for Chunks {
             return Err(Trouble::Problem(crate::openai::said(&error)));
         }
         if let Some(counted) = chunk.usage {
-            self.usage = Usage {
+            self.usage = TurnUsage {
                 input_tokens: counted.prompt_tokens.unwrap_or_default(),
                 cached_tokens: counted
                     .prompt_tokens_details
@@ -167,7 +167,7 @@ impl Reader for Chunks {
         Ok(Reply { parts, calls: calls.collect(), usage: self.usage, end })
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> TurnUsage {
         self.usage
     }
 }

@@ -1,5 +1,7 @@
 use domain::message::Part;
-use ports::model::{CallResult, Delta, ModelError, ModelMessage, ModelTurn, Usage, WrittenCall};
+use ports::model::{
+    CallResult, Delta, ModelError, ModelMessage, ModelTurn, TurnUsage, WrittenCall,
+};
 use ports::secret_string::SecretString;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -116,7 +118,7 @@ async fn a_rich_turn_is_read_whole() {
         opaque: Some(r#"{"api":"chat","field":"reasoning_content"}"#.into()),
     };
     assert_eq!(turn.parts, [thought, Part::Text("Running it \u{1F680}.".into())]);
-    assert_eq!(turn.usage, Usage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
+    assert_eq!(turn.usage, TurnUsage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
     assert_eq!(deltas.len(), 4);
     let asked = &server.asked()[0];
     assert!(asked.head.starts_with("post /v1/chat/completions http/1.1"), "{}", asked.head);
@@ -170,7 +172,7 @@ async fn a_turn_is_whole_at_its_finish_reason_whatever_the_server_does_then() {
         let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
         let turn = turn.expect("a turn");
         assert_eq!(turn.parts, [Part::Text("Hi.".into())]);
-        assert_eq!(turn.usage, Usage::default(), "nobody counted");
+        assert_eq!(turn.usage, TurnUsage::default(), "nobody counted");
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use domain::message::Part;
 use ports::clock::Chance;
-use ports::model::{Delta, Usage, WrittenCall};
-use ports::sse::Event;
+use ports::model::{Delta, TurnUsage, WrittenCall};
+use ports::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -23,7 +23,7 @@ pub(crate) struct Items {
     /// Bytes of arguments so far, of calls that are still coming.
     coming: BTreeMap<u64, usize>,
     end: Option<End>,
-    usage: Usage,
+    usage: TurnUsage,
     measure: Measure,
     model: String,
     chance: Arc<dyn Chance>,
@@ -88,7 +88,7 @@ impl Items {
             items: BTreeMap::new(),
             coming: BTreeMap::new(),
             end: None,
-            usage: Usage::default(),
+            usage: TurnUsage::default(),
             measure: Measure::default(),
             model: model.to_owned(),
             chance,
@@ -97,7 +97,7 @@ impl Items {
 }
 
 impl Reader for Items {
-    fn event(&mut self, event: &Event, say: Say<'_>) -> Result<Progress, Trouble> {
+    fn event(&mut self, event: &SseEvent, say: Say<'_>) -> Result<Progress, Trouble> {
         // Compatible servers like to say goodbye as the other API does.
         if event.data.trim_ascii() == b"[DONE]" {
             return Ok(Progress::Done);
@@ -202,7 +202,7 @@ impl Reader for Items {
         Ok(Reply { parts, calls, usage: self.usage, end })
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> TurnUsage {
         self.usage
     }
 }
@@ -240,7 +240,7 @@ impl Items {
         };
         if let Some(counted) = response.usage {
             let details = counted.input_tokens_details;
-            self.usage = Usage {
+            self.usage = TurnUsage {
                 input_tokens: counted.input_tokens.unwrap_or_default(),
                 cached_tokens: details.and_then(|d| d.cached_tokens).unwrap_or_default(),
                 output_tokens: counted.output_tokens.unwrap_or_default(),

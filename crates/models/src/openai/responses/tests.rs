@@ -1,5 +1,7 @@
 use domain::message::Part;
-use ports::model::{CallResult, Delta, ModelError, ModelMessage, ModelTurn, Usage, WrittenCall};
+use ports::model::{
+    CallResult, Delta, ModelError, ModelMessage, ModelTurn, TurnUsage, WrittenCall,
+};
 use ports::secret_string::SecretString;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -171,7 +173,7 @@ async fn a_rich_turn_is_read_whole() {
         })
         .collect();
     assert_eq!(texts, ["Let me see é\u{1F600}.", "Running it \u{1F680}.", "And then."]);
-    assert_eq!(turn.usage, Usage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
+    assert_eq!(turn.usage, TurnUsage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
     assert_eq!(
         deltas,
         [

@@ -11,7 +11,7 @@ mod session;
 use std::sync::Arc;
 
 use channels::dingtalk::{Dingtalk, Settings};
-use ports::channel::{MessageRef, Place};
+use ports::channel::{Destination, MessageRef};
 use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, CORP, FakeDingtalk, TEMPLATE};
@@ -29,8 +29,8 @@ pub(crate) fn connector(settings: Settings, faster: u32) -> (Arc<Dingtalk>, Arc<
     (Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance))), clock)
 }
 
-pub(crate) fn group() -> Place {
-    Place::Chat { chat: "cid1".into(), thread: None, direct: false }
+pub(crate) fn group() -> Destination {
+    Destination::Chat { chat: "cid1".into(), thread: None, direct: false }
 }
 
 pub(crate) fn posted(message: &str) -> MessageRef {

@@ -10,7 +10,7 @@ mod story;
 use std::sync::Arc;
 
 use channels::feishu::{Feishu, Settings};
-use ports::channel::{MessageRef, Place};
+use ports::channel::{Destination, MessageRef};
 use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_feishu::{APP_ID, APP_SECRET, FakeFeishu};
@@ -30,8 +30,8 @@ pub(crate) fn faster(settings: Settings, times: u32) -> (Arc<Feishu>, Arc<MovedC
     (Arc::new(Feishu::new(settings, clock.clone(), Arc::new(NoChance))), clock)
 }
 
-pub(crate) fn group() -> Place {
-    Place::Chat { chat: "oc_1".into(), thread: None, direct: false }
+pub(crate) fn group() -> Destination {
+    Destination::Chat { chat: "oc_1".into(), thread: None, direct: false }
 }
 
 pub(crate) fn posted(message: &str) -> MessageRef {
