@@ -27,7 +27,7 @@ const UNVOUCHED_MAX: u64 = 1_000;
 pub(super) struct Data {
     /// The process that is alive.
     pub(super) nodes: std::collections::BTreeSet<NodeId>,
-    journal: Vec<Row>,
+    journal: Vec<MemoryRow>,
     streams: HashMap<StreamId, Vec<usize>>,
     chain: Chain,
     vouched: u64,
@@ -44,14 +44,14 @@ pub(super) struct Data {
 }
 
 #[derive(Clone)]
-struct Row {
+struct MemoryRow {
     seq: u64,
     hash: Hash,
     bytes: Arc<[u8]>,
     entry: Entry,
 }
 
-impl Row {
+impl MemoryRow {
     fn end(&self) -> u64 {
         self.entry.first + self.entry.events.len() as u64
     }
@@ -139,7 +139,7 @@ impl Data {
         let (seq, hash) = self.chain.append(&bytes);
         let at = entry.at;
         self.streams.entry(stream).or_default().push(self.journal.len());
-        self.journal.push(Row { seq, hash, bytes: bytes.into(), entry });
+        self.journal.push(MemoryRow { seq, hash, bytes: bytes.into(), entry });
         if seq - self.vouched >= UNVOUCHED_MAX {
             let checkpoint = signer().sign_checkpoint(&self.chain, at.as_ms());
             self.checkpoints.insert(seq, checkpoint.to_string().into_bytes());
@@ -158,7 +158,7 @@ impl Data {
     }
 
     pub(super) fn entries(&self, stream: Option<StreamId>, after: u64, limit: usize) -> Vec<Entry> {
-        let entry = |row: &Row| row.entry.clone();
+        let entry = |row: &MemoryRow| row.entry.clone();
         match stream {
             None => {
                 let begin = self.journal.partition_point(|row| row.global_end() <= after + 1);
@@ -194,7 +194,7 @@ impl Data {
 
     pub(super) fn audit(&self, after: u64, limit: usize) -> Vec<AuditEntry> {
         let begin = self.journal.partition_point(|row| row.seq <= after);
-        let entry = |row: &Row| AuditEntry {
+        let entry = |row: &MemoryRow| AuditEntry {
             seq: row.seq,
             hash: *row.hash.as_bytes(),
             bytes: row.bytes.to_vec(),

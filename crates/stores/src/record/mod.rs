@@ -174,7 +174,7 @@ impl<'de> Deserialize<'de> for Hex {
 
 /// What a row says about all of its events, so that they need not say it again.
 #[derive(Clone, Copy, Default)]
-struct Frame<'a> {
+struct RowContext<'a> {
     session: Option<SessionId>,
     at: Option<Timestamp>,
     /// The events before the one in hand.

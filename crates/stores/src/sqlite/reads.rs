@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::cells::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
-use super::places::{Place, places_after};
+use super::places::{CommitPosition, places_after};
 use super::shelf::Newest;
 use crate::record::{Broken, read_row};
 
@@ -142,7 +142,7 @@ fn reaches(entry: &Entry, after: u64) -> bool {
 fn add(
     connection: &Connection,
     stream: StreamId,
-    places: &[Place],
+    places: &[CommitPosition],
     after: u64,
     limit: usize,
     found: &mut Vec<Entry>,

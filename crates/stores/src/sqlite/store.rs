@@ -15,15 +15,15 @@ use ports::store::{
     Store, StoreError, Viewer,
 };
 
-use super::rows::Key;
+use super::rows::RowKey;
 use super::side::{self, Done, Side};
-use super::transaction::Waiting;
+use super::transaction::QueuedWrite;
 use super::{SqliteStore, lists, notes, outbox, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
     fn enqueue(&self, commit: Commit, done: CommitDone) {
-        let waiting = Waiting::new(commit, done, self.writes.last_taken());
+        let waiting = QueuedWrite::new(commit, done, self.writes.last_taken());
         // Each stream has one commit in the queue at most, and so its callers bound it.
         if let Err(waiting) = self.writes.push_now(waiting) {
             waiting.refuse(shutting_down());
@@ -54,7 +54,7 @@ impl Store for SqliteStore {
     }
 
     async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
-        let readers = self.known(self.shelf.doubts(Key::Hold(id))).await?;
+        let readers = self.known(self.shelf.doubts(RowKey::Hold(id))).await?;
         if let Some(hold) = self.shelf.hold(id) {
             return Ok(Some(hold));
         }
@@ -83,7 +83,7 @@ impl Store for SqliteStore {
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        let readers = self.known(self.shelf.doubts(Key::Session(id))).await?;
+        let readers = self.known(self.shelf.doubts(RowKey::Session(id))).await?;
         if let Some(row) = self.shelf.session(id) {
             return Ok(Some(row));
         }
@@ -91,7 +91,7 @@ impl Store for SqliteStore {
     }
 
     async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
-        let readers = self.known(self.shelf.doubts(Key::Run(run))).await?;
+        let readers = self.known(self.shelf.doubts(RowKey::Run(run))).await?;
         if let Some(session) = self.shelf.session_of_run(run) {
             return Ok(Some(session));
         }
