@@ -1,6 +1,6 @@
 //! A model behind somebody's API, whichever it is: sends the request, shows what comes, tries again
 //! where that may help, and gives a turn only when the provider has ended one. What differs between
-//! the APIs is behind [`Api`].
+//! the APIs is behind [`ModelApi`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,17 +15,17 @@ use ports::model::{
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use crate::fault::{Fault, Problem};
-use crate::http::{Answer, Http};
+use crate::fault::{AttemptFault, ProviderError};
+use crate::http::{Http, HttpReply};
 use crate::limits::{PAUSES_MAX, USAGE_WITHIN};
 use crate::names::Names;
-use crate::reading::Reading;
-use crate::reply::{End, Progress, Reader, Reply};
+use crate::reading::ReplyStream;
+use crate::reply::{End, ModelReply, Progress, Reader};
 use crate::retry::{pause, retry_after};
-use crate::settings::{Settings, endpoint};
+use crate::settings::{ModelSettings, endpoint};
 
 /// What one API is like.
-pub(crate) trait Api: Send + Sync + 'static {
+pub(crate) trait ModelApi: Send + Sync + 'static {
     type Reader: Reader;
 
     /// Behind the version: `messages`.
@@ -37,30 +37,30 @@ pub(crate) trait Api: Send + Sync + 'static {
     /// The body of a request. `paused` is what the model had said of this turn when it paused.
     fn body(
         &self,
-        settings: &Settings,
+        settings: &ModelSettings,
         request: &ModelRequest<'_>,
         names: &Names,
         paused: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error>;
 
-    fn reader(&self, settings: &Settings) -> Self::Reader;
+    fn reader(&self, settings: &ModelSettings) -> Self::Reader;
 
     /// What the body of a refusal says.
-    fn problem(&self, body: &[u8]) -> Problem;
+    fn problem(&self, body: &[u8]) -> ProviderError;
 }
 
 pub(crate) struct Client<A> {
     api: A,
-    settings: Arc<Settings>,
+    settings: Arc<ModelSettings>,
     http: Http,
     clock: Arc<dyn Clock>,
     chance: Arc<dyn Chance>,
 }
 
-impl<A: Api> Client<A> {
+impl<A: ModelApi> Client<A> {
     pub(crate) fn new(
         api: A,
-        settings: Settings,
+        settings: ModelSettings,
         clock: Arc<dyn Clock>,
         chance: Arc<dyn Chance>,
     ) -> Client<A> {
@@ -72,7 +72,7 @@ impl<A: Api> Client<A> {
 }
 
 #[async_trait]
-impl<A: Api> Model for Client<A> {
+impl<A: ModelApi> Model for Client<A> {
     async fn think(
         &self,
         request: &ModelRequest<'_>,
@@ -133,7 +133,7 @@ impl Show {
     }
 }
 
-impl<A: Api> Client<A> {
+impl<A: ModelApi> Client<A> {
     /// One turn, in as many pieces as the provider makes of it.
     async fn turn(
         &self,
@@ -170,13 +170,13 @@ impl<A: Api> Client<A> {
         body: Bytes,
         paid: &mut TurnUsage,
         show: &mut Show,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<ModelReply, ModelError> {
         let mut attempt = 0;
         loop {
             let (why, after) = match self.attempt(body.clone(), paid, show).await {
                 Ok(reply) => return Ok(reply),
-                Err(Fault::Final(error)) => return Err(error),
-                Err(Fault::Again { why, after }) => (why, after),
+                Err(AttemptFault::Final(error)) => return Err(error),
+                Err(AttemptFault::Again { why, after }) => (why, after),
             };
             let pause = pause(attempt, after, &*self.chance);
             let Some(pause) = pause.filter(|_| attempt < self.settings.retries) else {
@@ -196,7 +196,7 @@ impl<A: Api> Client<A> {
         body: Bytes,
         paid: &mut TurnUsage,
         show: &mut Show,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<ModelReply, AttemptFault> {
         let key = self.settings.key.as_ref().map(|key| key.secret.expose());
         let headers = self.api.headers(key);
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, &**value)).collect();
@@ -214,9 +214,9 @@ impl<A: Api> Client<A> {
                 crate::fault::shown(&other, &self.settings),
                 self.settings.name
             );
-            return Err(Fault::Final(ModelError::Refused(why)));
+            return Err(AttemptFault::Final(ModelError::Refused(why)));
         }
-        let mut reading = Reading::new(self.api.reader(&self.settings));
+        let mut reading = ReplyStream::new(self.api.reader(&self.settings));
         let read = self.read(&mut answer, &mut reading, show).await;
         let usage = reading.usage();
         let reply =
@@ -231,10 +231,10 @@ impl<A: Api> Client<A> {
     /// Reads until the provider has nothing more to say.
     async fn read(
         &self,
-        answer: &mut Answer,
-        reading: &mut Reading<A::Reader>,
+        answer: &mut HttpReply,
+        reading: &mut ReplyStream<A::Reader>,
         show: &mut Show,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AttemptFault> {
         let mut progress = Progress::More;
         loop {
             let piece = match progress {

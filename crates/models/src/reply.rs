@@ -12,13 +12,13 @@ use crate::fault::Trouble;
 use crate::limits::{NAME_BYTES_MAX, PARTS_MAX, TURN_BYTES_MAX};
 
 /// Takes what may be shown.
-pub(crate) type Say<'a> = &'a mut (dyn FnMut(Delta) + Send);
+pub(crate) type DeltaCallback<'a> = &'a mut (dyn FnMut(Delta) + Send);
 
 pub(crate) trait Reader: Send {
-    fn event(&mut self, event: &SseEvent, say: Say<'_>) -> Result<Progress, Trouble>;
+    fn event(&mut self, event: &SseEvent, say: DeltaCallback<'_>) -> Result<Progress, Trouble>;
 
     /// The turn, if it was ended as the API ends turns.
-    fn finish(self) -> Result<Reply, Trouble>;
+    fn finish(self) -> Result<ModelReply, Trouble>;
 
     /// What has been counted so far, also of an attempt that failed.
     fn usage(&self) -> TurnUsage;
@@ -35,7 +35,7 @@ pub(crate) enum Progress {
 
 /// One answer, ended by the provider.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct ModelReply {
     pub(crate) parts: Vec<Part>,
     /// With the tools' names as the provider has them.
     pub(crate) calls: Vec<WrittenCall<'static>>,

@@ -4,7 +4,7 @@ use domain::budget::Prices;
 use std::ops::Range;
 use std::time::Duration;
 
-use models::Settings;
+use models::ModelSettings;
 use models::anthropic::{Anthropic, Cache, Thinking};
 use models::limits::{MAX_TOKENS, RETRIES_MAX};
 use models::settings::TimeLimits;
@@ -76,7 +76,7 @@ pub(super) fn check(
         Vendor::OpenAi(OpenAiApi::Responses) => VendorApi::Responses,
     };
     let base_url = base_url.unwrap_or_else(|| api.base_url());
-    let mut settings = Settings::new(name, model.get_ref(), base_url);
+    let mut settings = ModelSettings::new(name, model.get_ref(), base_url);
     settings.max_tokens = max_tokens;
     settings.effort = effort(&table, source)?;
     settings.temperature = temperature(&table, source)?;

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::fault::Trouble;
-use crate::opaque::{Api, Opaque};
-use crate::reply::{End, Measure, Progress, Reader, Reply, Say, input};
+use crate::opaque::{ApiKind, Opaque};
+use crate::reply::{DeltaCallback, End, Measure, ModelReply, Progress, Reader, input};
 
 pub(crate) struct Chunks {
     text: String,
@@ -35,20 +35,20 @@ struct Fragments {
 
 #[derive(Deserialize)]
 struct Chunk {
-    choices: Option<Vec<Choice>>,
-    usage: Option<Counted>,
+    choices: Option<Vec<ChatChoice>>,
+    usage: Option<ChatUsage>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChatChoice {
     index: Option<u64>,
-    delta: Option<Piece>,
+    delta: Option<ChatDelta>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct ChatDelta {
     content: Option<String>,
     refusal: Option<String>,
     reasoning_content: Option<String>,
@@ -70,7 +70,7 @@ struct Function {
 }
 
 #[derive(Deserialize)]
-struct Counted {
+struct ChatUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
@@ -96,7 +96,7 @@ impl Chunks {
 }
 
 impl Reader for Chunks {
-    fn event(&mut self, event: &SseEvent, say: Say<'_>) -> Result<Progress, Trouble> {
+    fn event(&mut self, event: &SseEvent, say: DeltaCallback<'_>) -> Result<Progress, Trouble> {
         if event.data.trim_ascii() == b"[DONE]" {
             return Ok(Progress::Done);
         }
@@ -133,7 +133,7 @@ impl Reader for Chunks {
         })
     }
 
-    fn finish(self) -> Result<Reply, Trouble> {
+    fn finish(self) -> Result<ModelReply, Trouble> {
         let reason = self.finish_reason.ok_or(Trouble::Ended)?;
         let end = match reason.as_str() {
             "stop" | "tool_calls" | "function_call" => End::Whole,
@@ -148,7 +148,7 @@ impl Reader for Chunks {
         };
         let mut parts = Vec::new();
         if let Some((field, text)) = self.thinking {
-            let opaque = Opaque { field: Some(field.to_owned()), ..Opaque::of(Api::Chat) };
+            let opaque = Opaque { field: Some(field.to_owned()), ..Opaque::of(ApiKind::Chat) };
             parts.push(Part::Reasoning { text, opaque: opaque.write() });
         }
         if !self.text.is_empty() {
@@ -164,7 +164,7 @@ impl Reader for Chunks {
             tool: call.name.into(),
             input: input(call.arguments).into(),
         });
-        Ok(Reply { parts, calls: calls.collect(), usage: self.usage, end })
+        Ok(ModelReply { parts, calls: calls.collect(), usage: self.usage, end })
     }
 
     fn usage(&self) -> TurnUsage {
@@ -173,7 +173,7 @@ impl Reader for Chunks {
 }
 
 impl Chunks {
-    fn piece(&mut self, piece: Piece, say: Say<'_>) -> Result<(), Trouble> {
+    fn piece(&mut self, piece: ChatDelta, say: DeltaCallback<'_>) -> Result<(), Trouble> {
         let thinking =
             [("reasoning_content", piece.reasoning_content), ("reasoning", piece.reasoning)];
         // Some servers send both names with the same words.

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::reader::Chunks;
 use super::*;
 use crate::fake::{
-    self, Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
+    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
     think,
 };
-use crate::settings::Key;
+use crate::settings::ApiKey;
 use crate::{conformance, opaque};
 
 fn stream(chunks: &[Value]) -> String {
@@ -67,15 +67,15 @@ fn api(at_vendor: bool) -> Chat {
     Chat { at_vendor, send_thinking: true, chance: NoChance::new() }
 }
 
-fn settings(url: &Url) -> Settings {
-    let mut settings = Settings::new("gpt", "small-1", url.clone());
+fn settings(url: &Url) -> ModelSettings {
+    let mut settings = ModelSettings::new("gpt", "small-1", url.clone());
     settings.key =
-        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
+        Some(ApiKey { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 
 fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
-    let settings = Settings { retries, ..settings(url) };
+    let settings = ModelSettings { retries, ..settings(url) };
     model(api(false), settings, Arc::new(QuickClock::default()))
 }
 
@@ -97,7 +97,7 @@ fn written(calls: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
 
 #[tokio::test]
 async fn a_rich_turn_is_read_whole() {
-    let server = Server::saying(vec![Answered::events(rich())]);
+    let server = Server::saying(vec![FakeReply::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
     let call = |id: &'static str, tool: &'static str, input: &'static str| WrittenCall {
@@ -148,7 +148,7 @@ async fn a_connection_that_was_cut_is_no_turn_either() {
     let cuts: Vec<usize> = (0..end).step_by(11).collect();
     let count = cuts.len();
     let server = Server::start(move |number, _| {
-        let part = Answered::events(&stream.as_bytes()[..cuts[number / 2]]);
+        let part = FakeReply::events(&stream.as_bytes()[..cuts[number / 2]]);
         if number % 2 == 0 { part } else { part.cut() }
     });
     let client = client(&server.url, 0);
@@ -162,11 +162,11 @@ async fn a_connection_that_was_cut_is_no_turn_either() {
 async fn a_turn_is_whole_at_its_finish_reason_whatever_the_server_does_then() {
     let whole = [said("Hi."), finish("stop")];
     for answer in [
-        Answered::events(stream(&whole)),
-        Answered::events(stream(&whole)).cut(),
-        Answered::events(stream(&whole)).stall(),
-        Answered::events(format!("{}data: {{garbage\n\n", stream(&whole))),
-        Answered::events(stream(&[said("Hi."), finish("stop"), said("More?"), finish("length")])),
+        FakeReply::events(stream(&whole)),
+        FakeReply::events(stream(&whole)).cut(),
+        FakeReply::events(stream(&whole)).stall(),
+        FakeReply::events(format!("{}data: {{garbage\n\n", stream(&whole))),
+        FakeReply::events(stream(&[said("Hi."), finish("stop"), said("More?"), finish("length")])),
     ] {
         let server = Server::saying(vec![answer]);
         let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
@@ -280,7 +280,7 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
             "the model is busy or cannot be reached: busy, 503: down; retry the run in a while",
         ),
     ] {
-        let server = Server::saying(vec![Answered::events(stream(&chunks))]);
+        let server = Server::saying(vec![FakeReply::events(stream(&chunks))]);
         let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
         assert_eq!(turn.unwrap_err().to_string(), wanted);
     }
@@ -307,7 +307,7 @@ async fn errors_of_the_vendor_have_their_remedies() {
         (429, body("insufficient_quota", json!("insufficient_quota")), "no credit left"),
         (400, json!("not an envelope"), "400"),
     ] {
-        let server = Server::saying(vec![Answered::refused(status, &body)]);
+        let server = Server::saying(vec![FakeReply::refused(status, &body)]);
         let (turn, _) = think(&*client(&server.url, 5), &hello()).await;
         let why = turn.unwrap_err().to_string();
         assert!(why.contains(wanted) && !why.contains("sk-secret"), "{why}");
@@ -320,7 +320,7 @@ fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
     CallResult { tool_use_id: id.into(), tool, content: content.into(), is_error }
 }
 
-fn body(api: &Chat, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
+fn body(api: &Chat, settings: &ModelSettings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 
@@ -377,7 +377,7 @@ fn i26_a_request_is_the_same_to_the_byte_and_thinking_goes_back_as_it_came() {
 
 #[test]
 fn thinking_of_another_provider_is_not_sent() {
-    let opaque = opaque::Opaque::of(opaque::Api::Anthropic).write();
+    let opaque = opaque::Opaque::of(opaque::ApiKind::Anthropic).write();
     let turn = ModelTurn {
         parts: vec![Part::Reasoning { text: "mine".into(), opaque }],
         ..ModelTurn::default()
@@ -396,7 +396,7 @@ fn thinking_of_another_provider_is_not_sent() {
 }
 
 /// Answers the messages of the suite, as a server would.
-fn conforming(asked: &fake::Asked) -> Answered {
+fn conforming(asked: &fake::FakeRequest) -> FakeReply {
     let body = asked.json();
     let messages = body["messages"].as_array().expect("messages");
     let last = messages.last().expect("a message");
@@ -418,11 +418,11 @@ fn conforming(asked: &fake::Asked) -> Answered {
         }
         (_, conformance::SAY_SLOW) => {
             let pause = std::time::Duration::from_millis(20);
-            return Answered::events("").repeat(stream(&[said("word ")]), pause);
+            return FakeReply::events("").repeat(stream(&[said("word ")]), pause);
         }
         other => panic!("not a message of the suite: {other:?}"),
     };
-    Answered::events(format!("{}data: [DONE]\n\n", stream(&chunks)))
+    FakeReply::events(format!("{}data: [DONE]\n\n", stream(&chunks)))
 }
 
 #[tokio::test]

@@ -10,10 +10,10 @@ use super::reader::Items;
 use super::*;
 use crate::conformance;
 use crate::fake::{
-    self, Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
+    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
     think,
 };
-use crate::settings::Key;
+use crate::settings::ApiKey;
 
 fn stream(events: &[Value]) -> String {
     let numbered = events.iter().zip(0..).map(|(event, number): (_, u64)| {
@@ -125,15 +125,15 @@ fn api() -> Responses {
     Responses { keep_thinking: true, chance: NoChance::new() }
 }
 
-fn settings(url: &Url) -> Settings {
-    let mut settings = Settings::new("gpt", "large-5", url.clone());
+fn settings(url: &Url) -> ModelSettings {
+    let mut settings = ModelSettings::new("gpt", "large-5", url.clone());
     settings.key =
-        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
+        Some(ApiKey { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 
 fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
-    let settings = Settings { retries, ..settings(url) };
+    let settings = ModelSettings { retries, ..settings(url) };
     model(api(), settings, Arc::new(QuickClock::default()))
 }
 
@@ -148,7 +148,7 @@ fn read_turn(stream: &str) -> ModelTurn {
 
 #[tokio::test]
 async fn a_rich_turn_is_read_whole() {
-    let server = Server::saying(vec![Answered::events(rich())]);
+    let server = Server::saying(vec![FakeReply::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
     let call = |id: &'static str, tool: &'static str, input: &'static str| WrittenCall {
@@ -208,7 +208,7 @@ async fn a_connection_that_was_cut_is_no_turn_either() {
     let cuts: Vec<usize> = (0..stream.len()).step_by(13).collect();
     let count = cuts.len();
     let server = Server::start(move |number, _| {
-        let part = Answered::events(&stream.as_bytes()[..cuts[number / 2]]);
+        let part = FakeReply::events(&stream.as_bytes()[..cuts[number / 2]]);
         if number % 2 == 0 { part } else { part.cut() }
     });
     let client = client(&server.url, 0);
@@ -296,7 +296,7 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
     ] {
         let whole = call(0, "call_1", "f", &["{}"]);
         let events = [begin(), whole, vec![last]].concat();
-        let server = Server::saying(vec![Answered::events(stream(&events))]);
+        let server = Server::saying(vec![FakeReply::events(stream(&events))]);
         let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
         assert_eq!(turn.unwrap_err().to_string(), wanted);
     }
@@ -308,7 +308,7 @@ async fn arguments_without_end_are_cut_off() {
     let piece = json!({"type": "response.function_call_arguments.delta", "output_index": 0,
         "delta": "x".repeat(64 << 10)});
     let server = Server::saying(vec![
-        Answered::events(stream(&begun)).repeat(stream(&[piece]), std::time::Duration::ZERO),
+        FakeReply::events(stream(&begun)).repeat(stream(&[piece]), std::time::Duration::ZERO),
     ]);
     let (turn, _) = think(&*client(&server.url, 5), &hello()).await;
     let why = turn.unwrap_err().to_string();
@@ -323,7 +323,7 @@ fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
     CallResult { tool_use_id: id.into(), tool, content: content.into(), is_error }
 }
 
-fn body(api: &Responses, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
+fn body(api: &Responses, settings: &ModelSettings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 
@@ -386,7 +386,7 @@ fn i26_a_request_is_the_same_to_the_byte_and_thinking_goes_back_as_it_came() {
 }
 
 /// Answers the messages of the suite, as the API would.
-fn conforming(asked: &fake::Asked) -> Answered {
+fn conforming(asked: &fake::FakeRequest) -> FakeReply {
     let body = asked.json();
     let input = body["input"].as_array().expect("items");
     let last = input.last().expect("an item");
@@ -408,11 +408,11 @@ fn conforming(asked: &fake::Asked) -> Answered {
         (_, conformance::SAY_SLOW) => {
             let events = text(0, &["word "]);
             let pause = std::time::Duration::from_millis(20);
-            return Answered::events(stream(&events[..2])).repeat(stream(&events[2..3]), pause);
+            return FakeReply::events(stream(&events[..2])).repeat(stream(&events[2..3]), pause);
         }
         other => panic!("not a message of the suite: {other:?}"),
     };
-    Answered::events(stream(&[begin(), events, vec![completed()]].concat()))
+    FakeReply::events(stream(&[begin(), events, vec![completed()]].concat()))
 }
 
 #[tokio::test]
