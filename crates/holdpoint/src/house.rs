@@ -206,8 +206,8 @@ impl Base {
 /// Callbacks for the holds of outside programs: signed webhooks, where they are compiled in.
 #[cfg(feature = "channel-webhook")]
 pub(crate) fn default_courier(clock: Arc<dyn Clock>) -> Arc<dyn Courier> {
-    use channels::webhook::{Settings, WebhookCourier};
-    Arc::new(WebhookCourier::new(Settings::default(), clock))
+    use channels::webhook::{WebhookCourier, WebhookSettings};
+    Arc::new(WebhookCourier::new(WebhookSettings::default(), clock))
 }
 
 /// Refuses every callback when its hold is opened.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::channels::webhook::{Secret, Settings, WebhookCourier};
+use ::channels::webhook::{WebhookCourier, WebhookSecret, WebhookSettings};
 use anyhow::{Context as _, Result};
 use engine::AgentSetup;
 use ports::clock::Clock;
@@ -201,15 +201,15 @@ fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn
         let secret = std::env::var(name).with_context(|| {
             format!("the environment variable `{name}`, which [callbacks] names, is not set")
         })?;
-        let secret = Secret::parse(&secret).with_context(|| {
+        let secret = WebhookSecret::parse(&secret).with_context(|| {
             format!("the environment variable `{name}` holds no webhook secret")
         })?;
         secrets.insert(name.clone(), secret);
     }
-    let settings = Settings {
+    let settings = WebhookSettings {
         secrets,
         allow_private_addresses: callbacks.allow_private_addresses,
-        ..Settings::default()
+        ..WebhookSettings::default()
     };
     Ok(Arc::new(WebhookCourier::new(settings, clock)))
 }

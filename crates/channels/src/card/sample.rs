@@ -17,7 +17,7 @@ use domain::warning::{Likeness, WarningKind};
 use reply_parser::ApprovalCode;
 use serde_json::{Value, json};
 
-use super::{Card, DeliveryKey, Language, Nonce, Prompt, Rendered, Replies, Zone};
+use super::{Card, CardContext, DeliveryKey, Language, Nonce, Rendered, Replies, Zone};
 use crate::webhook::sample::{approve, at, decided, hold, hold_with_arguments, hold_with_secret};
 
 fn people() -> People {
@@ -33,7 +33,7 @@ pub(super) fn drawn(hold: &Hold, language: Language) -> Card {
     let people = people();
     let code = ApprovalCode::new("7K3F");
     let risky = hold.risk >= Risk::High;
-    let prompt = Prompt {
+    let prompt = CardContext {
         people: &people,
         language,
         zone: Zone { name: "CST".into(), offset_minutes: 480 },

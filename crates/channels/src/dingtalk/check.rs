@@ -4,7 +4,7 @@ use ports::channel::Checked;
 
 use super::channel::Dingtalk;
 use super::connection::invitation;
-use super::settings::Mode;
+use super::settings::DingTalkMode;
 use crate::limits::CLOCK_SKEW_MS_MAX;
 
 pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
@@ -29,7 +29,7 @@ pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
         Err(error) => checked.push(wrong("credentials", error.to_string())),
     }
     match &settings.mode {
-        Mode::Stream => checked.push(match invitation(dingtalk).await {
+        DingTalkMode::Stream => checked.push(match invitation(dingtalk).await {
             Ok(_) => well("stream"),
             Err(error) => wrong(
                 "stream",
@@ -39,7 +39,7 @@ pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
                 ),
             ),
         }),
-        Mode::Webhook(webhook) if settings.card_template.is_some() => {
+        DingTalkMode::Webhook(webhook) if settings.card_template.is_some() => {
             checked.push(match (&webhook.card_secret, &webhook.card_route) {
                 (Some(_), Some(_)) => well("card callbacks"),
                 _ => wrong(
@@ -50,7 +50,7 @@ pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
                 ),
             });
         }
-        Mode::Webhook(_) => {}
+        DingTalkMode::Webhook(_) => {}
     }
     checked.push(match &settings.card_template {
         Some(template) if template.ends_with(".schema") => well("card template"),

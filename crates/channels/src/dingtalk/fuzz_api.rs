@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::gesture::{press, wrote};
 use super::heard::heard;
-use super::settings::Settings;
+use super::settings::DingTalkSettings;
 use crate::fuzz_api::{Gesture, OURSELVES};
 use crate::wire::ApiResult;
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     let data: Value = serde_json::from_slice(body).ok()?;
     let base = "https://api.example".parse().ok()?;
-    let settings = Settings::new("ding", OURSELVES, SecretString::new("s"), base);
+    let settings = DingTalkSettings::new("ding", OURSELVES, SecretString::new("s"), base);
     // Messages and presses come to different addresses, and under different topics.
     match data.get("msgId") {
         Some(_) => wrote(&data, &settings).map(|wrote| Gesture::Wrote(Box::new(wrote))),

@@ -6,7 +6,7 @@ use ports::channel::{
 };
 use serde_json::Value;
 
-use super::settings::Settings;
+use super::settings::DingTalkSettings;
 
 pub(super) const MESSAGE: &str = "/v1.0/im/bot/messages/get";
 /// Before a nonce: the button leads to a second step. A template's buttons cannot say so themselves.
@@ -14,7 +14,7 @@ pub(super) const FIRST_STEP: char = '~';
 pub(super) const PRESS: &str = "/v1.0/card/instances/callback";
 
 /// `None`: not somebody's message to this robot.
-pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<IncomingMessage> {
+pub(super) fn wrote(data: &Value, settings: &DingTalkSettings) -> Option<IncomingMessage> {
     let text = |key: &str| data[key].as_str().filter(|text| !text.is_empty());
     let ours = text("robotCode").is_none_or(|robot| robot == settings.robot_code);
     let corp = settings.corp_id.as_deref();
@@ -83,7 +83,7 @@ fn said(data: &Value) -> Option<String> {
 pub(super) fn press(
     data: &Value,
     event: String,
-    settings: &Settings,
+    settings: &DingTalkSettings,
     now: Timestamp,
 ) -> Option<Press> {
     let corp = settings.corp_id.as_deref();

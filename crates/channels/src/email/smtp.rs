@@ -12,7 +12,7 @@ use lettre::transport::smtp::extension::ClientId;
 use ports::channel::ChannelError;
 use ports::clock::Clock;
 
-use super::settings::{Settings, Tls};
+use super::settings::{EmailSettings, Tls};
 use crate::limits::{EMAIL_LOGIN_WITHIN, EMAIL_SEND_WITHIN};
 
 const MECHANISMS: [Mechanism; 2] = [Mechanism::Plain, Mechanism::Login];
@@ -22,7 +22,7 @@ pub(super) struct Smtp(AsyncSmtpConnection);
 impl Smtp {
     /// Connected, over TLS as it should be, and logged in.
     pub(super) async fn open(
-        settings: &Settings,
+        settings: &EmailSettings,
         from: &Mailbox,
         clock: &dyn Clock,
     ) -> Result<Smtp, ChannelError> {
@@ -60,7 +60,7 @@ impl Smtp {
     }
 }
 
-async fn connect(settings: &Settings, from: &Mailbox) -> Result<Smtp, ChannelError> {
+async fn connect(settings: &EmailSettings, from: &Mailbox) -> Result<Smtp, ChannelError> {
     let host = &settings.host;
     let hello = ClientId::Domain(from.email.domain().to_owned());
     let failed = |error: Error| match error.is_permanent() || error.is_client() || error.is_tls() {

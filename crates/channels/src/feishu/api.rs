@@ -7,7 +7,7 @@ use reqwest::header::RETRY_AFTER;
 use serde_json::json;
 
 use super::heard::heard;
-use super::settings::Settings;
+use super::settings::FeishuSettings;
 use crate::limits::FEISHU_TOKEN_LEFT_MS;
 use crate::wire::{AppApi, AppPlatform};
 
@@ -26,7 +26,7 @@ static PLATFORM: AppPlatform = AppPlatform {
     unknown_app: "Feishu refuses our app",
 };
 
-pub(super) fn api(settings: &Settings, clock: Arc<dyn Clock>) -> AppApi {
-    let Settings { base_url, app_id, app_secret, .. } = settings;
+pub(super) fn api(settings: &FeishuSettings, clock: Arc<dyn Clock>) -> AppApi {
+    let FeishuSettings { base_url, app_id, app_secret, .. } = settings;
     AppApi::new(&PLATFORM, base_url.clone(), app_id.clone(), app_secret.clone(), clock)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::channel::Feishu;
 use super::connection::address;
 use super::keepalive::KeepaliveConfig;
-use super::settings::Mode;
+use super::settings::FeishuMode;
 use crate::limits::CLOCK_SKEW_MS_MAX;
 use crate::wire::ApiCall;
 
@@ -55,7 +55,7 @@ pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
         ),
     });
     checked.extend(scopes(feishu).await);
-    if settings.mode == Mode::LongConnection {
+    if settings.mode == FeishuMode::LongConnection {
         let asked = address(feishu, &mut KeepaliveConfig::default()).await;
         checked.push(match asked {
             Ok(_) => well("long connection"),
@@ -75,7 +75,7 @@ pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
 /// Subscriptions cannot be asked for; what must be there is said.
 fn reception(feishu: &Feishu) -> Vec<Checked> {
     let settings = &feishu.settings;
-    if settings.mode == Mode::LongConnection {
+    if settings.mode == FeishuMode::LongConnection {
         return Vec::new();
     }
     let token = match settings.verification_token {

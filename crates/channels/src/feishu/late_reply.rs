@@ -4,7 +4,7 @@
 use ports::channel::{Channel as _, Destination, OutgoingText};
 
 use super::channel::{EventOutcome, Feishu};
-use super::event::Event;
+use super::event::FeishuEvent;
 use super::gesture;
 
 pub(super) struct LatePressReply {
@@ -13,7 +13,7 @@ pub(super) struct LatePressReply {
 }
 
 impl LatePressReply {
-    pub(super) fn of(event: &Event, feishu: &Feishu) -> LatePressReply {
+    pub(super) fn of(event: &FeishuEvent, feishu: &Feishu) -> LatePressReply {
         let press = gesture::press(event, feishu.only(), feishu.clock.now());
         let who = press.and_then(|press| press.operator).map(|operator| operator.identity);
         LatePressReply { key: format!("late-{}", event.key()), who }

@@ -9,14 +9,14 @@ use domain::time::Timestamp;
 use ports::channel::Showing;
 
 use super::card;
-use super::settings::Settings;
-use crate::card::{Asks, Card, Rendered, Words};
+use super::settings::FeishuSettings;
+use crate::card::{Card, CardQuestion, CardWords, Rendered};
 use crate::limits::FEISHU_CARD_MS;
 
 /// `since`: when the message was sent, or is.
 pub(super) fn render_card(
     showing: &Showing<'_>,
-    settings: &Settings,
+    settings: &FeishuSettings,
     mention: bool,
     since: Timestamp,
 ) -> Rendered {
@@ -34,15 +34,15 @@ fn outlives(hold: &Hold, since: Timestamp) -> bool {
 
 /// The same card without anything to press but the link.
 fn unpressable(card: &Card) -> Card {
-    if card.asks == Asks::Nothing {
+    if card.asks == CardQuestion::Nothing {
         return card.clone();
     }
-    let lasting = Words(card.language).lasting();
+    let lasting = CardWords(card.language).lasting();
     let hint = match &card.hint {
         Some(hint) => format!("{lasting}\n{hint}"),
         None => lasting.to_owned(),
     };
-    Card { asks: Asks::Nothing, hint: Some(hint), ..card.clone() }
+    Card { asks: CardQuestion::Nothing, hint: Some(hint), ..card.clone() }
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
         let (people, key, nonce) =
             (People::default(), DeliveryKey::new("7Q2"), Nonce::new("k3x9ab"));
         let url = Url::parse("https://open.feishu.cn").unwrap();
-        let settings = Settings::new("feishu", "cli_1", SecretString::new("s"), url);
+        let settings = FeishuSettings::new("feishu", "cli_1", SecretString::new("s"), url);
         let showing = Showing {
             hold: &hold,
             people: &people,

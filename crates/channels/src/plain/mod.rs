@@ -2,7 +2,7 @@
 
 use domain::view::FOREIGN_MARK;
 
-use crate::card::{Block, Card, Words};
+use crate::card::{Card, CardBlock, CardWords};
 use crate::limits::PLAIN_COLUMNS_MAX;
 
 /// Before the lines that one line of foreign text is wrapped into, after its first.
@@ -15,13 +15,17 @@ pub fn text(card: &Card) -> String {
     let mut lines = vec![card.headline.clone()];
     for block in card.flow() {
         match block {
-            Block::Ours(line) => lines.push(line),
-            Block::Foreign(foreign) => lines.extend(foreign.iter().flat_map(|line| wrapped(line))),
+            CardBlock::Ours(line) => lines.push(line),
+            CardBlock::Foreign(foreign) => {
+                lines.extend(foreign.iter().flat_map(|line| wrapped(line)))
+            }
         }
     }
     lines.push(String::new());
     lines.extend(card.hint.clone());
-    lines.extend(card.link.as_ref().map(|link| format!("{}: {link}", Words(card.language).open())));
+    lines.extend(
+        card.link.as_ref().map(|link| format!("{}: {link}", CardWords(card.language).open())),
+    );
     lines.join("\n").trim_end().to_owned()
 }
 

@@ -13,32 +13,36 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, Failed};
-use super::entities::{Me, id};
+use super::api::{TelegramApi, TelegramFailure};
+use super::entities::{TelegramAccount, id};
 use super::message;
-use super::settings::{Mode, Settings};
+use super::settings::{TelegramMode, TelegramSettings};
 use super::update::Update;
 use crate::card::{Card, Rendered, Word, clipped};
 use crate::limits::{ANSWERED_MAX, TELEGRAM_TOAST_CHARACTERS_MAX, TELEGRAM_UNITS_MAX};
-use crate::signed::{Headers, Refused};
+use crate::signed::{Headers, SignatureRefusal};
 use crate::wire::{Errands, Recent, accepted, json_reply, nth, pieces, refused, status};
 
 pub struct Telegram(pub(super) Arc<Bot>);
 
 pub(super) struct Bot {
-    pub(super) settings: Settings,
-    pub(super) api: Api,
+    pub(super) settings: TelegramSettings,
+    pub(super) api: TelegramApi,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
-    me: OnceCell<Me>,
+    me: OnceCell<TelegramAccount>,
     /// Queries that have their answer: each gets one.
     answered: Recent,
     pub(super) errands: Errands,
 }
 
 impl Telegram {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Telegram {
-        let api = Api::new(&settings, &clock);
+    pub fn new(
+        settings: TelegramSettings,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+    ) -> Telegram {
+        let api = TelegramApi::new(&settings, &clock);
         Telegram(Arc::new(Bot {
             settings,
             api,
@@ -52,12 +56,12 @@ impl Telegram {
 }
 
 impl Bot {
-    pub(super) async fn me(&self) -> Result<&Me, Failed> {
+    pub(super) async fn me(&self) -> Result<&TelegramAccount, TelegramFailure> {
         self.me
             .get_or_try_init(|| async {
                 let me = self.api.call("getMe", &json!({})).await?;
                 let username = me["username"].as_str().unwrap_or_default().to_owned();
-                Ok(Me { id: self.settings.token.id().to_owned(), username })
+                Ok(TelegramAccount { id: self.settings.token.id().to_owned(), username })
             })
             .await
     }
@@ -93,7 +97,7 @@ impl Bot {
     }
 
     fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Rendered {
-        let Settings { language, zone, .. } = &self.settings;
+        let TelegramSettings { language, zone, .. } = &self.settings;
         message(&Card::showing(showing, *language, zone, mention))
     }
 
@@ -171,7 +175,7 @@ impl Channel for Telegram {
         let (body, direct) = addressed(place)?;
         let drawn = self.0.drawn(showing, !direct);
         let body = with(body, drawn.value);
-        let sent = self.0.api.call("sendMessage", &body).await.map_err(Failed::sending)?;
+        let sent = self.0.api.call("sendMessage", &body).await.map_err(TelegramFailure::sending)?;
         let posted = || {
             Some(MessageRef {
                 chat: id(&sent["chat"]["id"])?,
@@ -227,7 +231,7 @@ impl Channel for Telegram {
             body["reply_parameters"] =
                 json!({"message_id": message, "allow_sending_without_reply": true});
         }
-        self.0.api.call("sendMessage", &body).await.map_err(Failed::sending)?;
+        self.0.api.call("sendMessage", &body).await.map_err(TelegramFailure::sending)?;
         Ok(spoken)
     }
 
@@ -238,7 +242,7 @@ impl Channel for Telegram {
     async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
         let bot = &self.0;
         let name = &bot.settings.name;
-        let Mode::Webhook { secret, .. } = &bot.settings.mode else { return status(404) };
+        let TelegramMode::Webhook { secret, .. } = &bot.settings.mode else { return status(404) };
         if (request.method.as_str(), request.path.as_str()) != ("POST", "events") {
             return status(404);
         }
@@ -248,7 +252,7 @@ impl Channel for Telegram {
             return refused(name, why);
         }
         let Ok(update) = serde_json::from_slice::<Value>(&request.body) else {
-            return refused(name, Refused::Garbled);
+            return refused(name, SignatureRefusal::Garbled);
         };
         let me = match bot.me().await {
             Ok(me) => me,

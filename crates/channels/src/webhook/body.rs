@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 #[derive(Serialize)]
-struct Event<'a> {
+struct DecidedEvent<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     timestamp: String,
@@ -37,11 +37,11 @@ struct Event<'a> {
 
 #[derive(Serialize)]
 struct Data<'a> {
-    hold: Told<'a>,
+    hold: DecidedHold<'a>,
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct DecidedHold<'a> {
     id: String,
     state: &'static str,
     kind: &'static str,
@@ -69,7 +69,7 @@ struct ToldCall<'a> {
 
 /// `None` while nothing is decided.
 pub(super) fn body(hold: &Hold) -> Option<Vec<u8>> {
-    let event = Event {
+    let event = DecidedEvent {
         kind: "hold.decided",
         timestamp: decided_at(&hold.state)?.to_string(),
         data: Data { hold: told_hold(hold) },
@@ -83,8 +83,8 @@ pub(super) fn hold_value(hold: &Hold) -> Value {
     serde_json::to_value(told_hold(hold)).unwrap_or_default()
 }
 
-fn told_hold(hold: &Hold) -> Told<'_> {
-    Told {
+fn told_hold(hold: &Hold) -> DecidedHold<'_> {
+    DecidedHold {
         id: hold.id.to_string(),
         state: hold.state.name(),
         kind: hold.question.kind().name(),

@@ -18,8 +18,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Url};
 use tokio_util::sync::CancellationToken;
 
-use super::event::Event;
-use super::secret::Secret;
+use super::event::WebhookEvent;
+use super::secret::WebhookSecret;
 use super::verdict::verdict;
 use super::{decision, target};
 use crate::limits::{DELIVERY_TIMEOUT, PAUSE_MAX, RETRIES};
@@ -31,9 +31,9 @@ pub struct ChannelSettings {
     /// Where it is told of holds.
     pub url: String,
     /// Signs what we say.
-    pub secret: Secret,
+    pub secret: WebhookSecret,
     /// Signs what it says. Without one it only listens.
-    pub inbound_secret: Option<Secret>,
+    pub inbound_secret: Option<WebhookSecret>,
     /// The identities for which it may speak.
     pub speaks_for: BTreeSet<String>,
     /// It may be on this machine or in a private network, and without TLS.
@@ -71,7 +71,7 @@ impl Webhook {
         Ok(Webhook { settings, url, guard, clock, client: OnceLock::new(), names })
     }
 
-    async fn deliver(&self, event: &Event) -> Result<(), ChannelError> {
+    async fn deliver(&self, event: &WebhookEvent) -> Result<(), ChannelError> {
         let timestamp_s = self.clock.now().as_ms().div_euclid(1000);
         let signature = self.settings.secret.sign(&event.id, timestamp_s, &event.body);
         let request = self
@@ -216,7 +216,7 @@ impl Channel for Webhook {
         place: &Destination,
         showing: &Showing<'_>,
     ) -> Result<Shown, ChannelError> {
-        let event = Event::opened(place, showing);
+        let event = WebhookEvent::opened(place, showing);
         self.deliver(&event).await?;
         let (chat, thread, direct) = match place {
             Destination::Person(person) => (person.clone(), None, true),
@@ -239,7 +239,7 @@ impl Channel for Webhook {
         showing: &Showing<'_>,
         step: &Step,
     ) -> Result<(), ChannelError> {
-        self.deliver(&Event::of(&posted.message, showing, step)).await
+        self.deliver(&WebhookEvent::of(&posted.message, showing, step)).await
     }
 
     async fn say_piece(

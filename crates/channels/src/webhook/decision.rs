@@ -24,12 +24,12 @@ use crate::signed::Headers;
 use crate::wire::{refused, status};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Body {
+#[serde(deny_unknown_fields, expecting = "struct Body")]
+struct DecisionBody {
     hold: String,
     digest: String,
     actor: Actor,
-    answer: Said,
+    answer: DecisionAnswer,
 }
 
 #[derive(Deserialize)]
@@ -40,8 +40,8 @@ struct Actor {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Said {
+#[serde(deny_unknown_fields, expecting = "struct Said")]
+struct DecisionAnswer {
     verdict: Option<String>,
     note: Option<String>,
     reason: Option<String>,
@@ -90,7 +90,8 @@ pub(super) async fn take(
 
 pub(super) fn read(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
     // An unknown key is named in the error, and may be anything.
-    let body: Body = serde_json::from_slice(body).map_err(|error| visible(&error.to_string()))?;
+    let body: DecisionBody =
+        serde_json::from_slice(body).map_err(|error| visible(&error.to_string()))?;
     let hold: HoldId = body.hold.parse().map_err(|_| "`hold` is no id of a hold".to_owned())?;
     // What is not spelled like a digest is another one than was shown.
     let digest = body.digest.parse().unwrap_or_else(|_| Digest::of(body.digest.as_bytes()));
@@ -104,24 +105,30 @@ pub(super) fn read(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
     })
 }
 
-fn answer(said: Said) -> Result<Answer, String> {
+fn answer(said: DecisionAnswer) -> Result<Answer, String> {
     match said {
-        Said { verdict: Some(verdict), note, reason, content, choose: None, fill: None } => {
-            match (verdict.as_str(), note, reason, content) {
-                ("approve", note, None, None) => {
-                    Ok(Answer::Approve { scope: Scope::Once, arguments: None, note })
-                }
-                ("deny", None, reason, None) => {
-                    Ok(Answer::Deny { reason: reason.map(DenyReason::from), stop: false })
-                }
-                ("respond", None, None, Some(content)) => Ok(Answer::Respond { content }),
-                ("approve" | "deny" | "respond", ..) => Err(
-                    "`note` goes with `approve`, `reason` with `deny`, and `content` with `respond`".into(),
-                ),
-                _ => Err("`verdict` is one of `approve`, `deny`, `respond`".into()),
+        DecisionAnswer {
+            verdict: Some(verdict),
+            note,
+            reason,
+            content,
+            choose: None,
+            fill: None,
+        } => match (verdict.as_str(), note, reason, content) {
+            ("approve", note, None, None) => {
+                Ok(Answer::Approve { scope: Scope::Once, arguments: None, note })
             }
-        }
-        Said {
+            ("deny", None, reason, None) => {
+                Ok(Answer::Deny { reason: reason.map(DenyReason::from), stop: false })
+            }
+            ("respond", None, None, Some(content)) => Ok(Answer::Respond { content }),
+            ("approve" | "deny" | "respond", ..) => Err(
+                "`note` goes with `approve`, `reason` with `deny`, and `content` with `respond`"
+                    .into(),
+            ),
+            _ => Err("`verdict` is one of `approve`, `deny`, `respond`".into()),
+        },
+        DecisionAnswer {
             verdict: None,
             note: None,
             reason: None,
@@ -129,7 +136,7 @@ fn answer(said: Said) -> Result<Answer, String> {
             choose: Some(chosen),
             fill: None,
         } => Ok(Answer::Choose(chosen)),
-        Said {
+        DecisionAnswer {
             verdict: None,
             note: None,
             reason: None,

@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use super::body::hold_value;
 use crate::limits::WEBHOOK_PARTS_TEXT_BYTES_MAX;
 
-pub(super) struct Event {
+pub(super) struct WebhookEvent {
     /// The same over retries.
     pub(super) id: String,
     pub(super) body: Vec<u8>,
 }
 
-impl Event {
-    pub(super) fn opened(place: &Destination, showing: &Showing<'_>) -> Event {
+impl WebhookEvent {
+    pub(super) fn opened(place: &Destination, showing: &Showing<'_>) -> WebhookEvent {
         let place = match place {
             Destination::Person(person) => json!({"person": person}),
             Destination::Chat { chat, .. } => json!({"chat": chat}),
@@ -35,18 +35,18 @@ impl Event {
         let at = showing.hold.opened_at;
         let then = Hold { votes: Vec::new(), ..undecided(showing.hold, at) };
         let data = json!({"place": place, "hold": told(&then, showing.link)});
-        Event { id: showing.key.as_str().to_owned(), body: body("hold.opened", at, &data) }
+        WebhookEvent { id: showing.key.as_str().to_owned(), body: body("hold.opened", at, &data) }
     }
 
     /// `opened` is the id of the event that told of the hold first.
-    pub(super) fn of(opened: &str, showing: &Showing<'_>, step: &Step) -> Event {
+    pub(super) fn of(opened: &str, showing: &Showing<'_>, step: &Step) -> WebhookEvent {
         let kind = match step.kind {
             StepKind::Updated | StepKind::Started | StepKind::InDoubt => "hold.updated",
             StepKind::Decided => "hold.decided",
             StepKind::Settled => "call.settled",
         };
         let then = as_it_was(showing.hold, step);
-        Event {
+        WebhookEvent {
             id: format!("{opened}-{}", step.position),
             body: body(kind, step.at, &json!({"hold": told(&then, showing.link)})),
         }

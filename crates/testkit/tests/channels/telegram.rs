@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::telegram::{Settings, Telegram, Token};
+use channels::telegram::{BotToken, Telegram, TelegramSettings};
 use ports::channel::{Channel as _, Destination, OutgoingText};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
@@ -19,8 +19,8 @@ const ANA: User = User(7);
 const GROUP: i64 = -1_001_234;
 
 fn connector(fake: &FakeTelegram) -> Telegram {
-    let token = Token::new(TOKEN).expect("a token");
-    let settings = Settings::new("tg", token, fake.url().parse().expect("a URL"));
+    let token = BotToken::new(TOKEN).expect("a token");
+    let settings = TelegramSettings::new("tg", token, fake.url().parse().expect("a URL"));
     Telegram::new(settings, MovedClock::new(1) as Arc<_>, Arc::new(NoChance))
 }
 

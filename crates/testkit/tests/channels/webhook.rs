@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use channels::webhook::{ChannelSettings, Secret, Webhook};
+use channels::webhook::{ChannelSettings, Webhook, WebhookSecret};
 use ports::channel::{Channel as _, Destination, WebhookRequest};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ async fn connector() -> (Front<Receiver>, Webhook, Arc<MovedClock>) {
     let settings = ChannelSettings {
         name: "ci".into(),
         url: front.url(),
-        secret: Secret::parse(OUT).expect("a secret"),
-        inbound_secret: Some(Secret::parse(IN).expect("a secret")),
+        secret: WebhookSecret::parse(OUT).expect("a secret"),
+        inbound_secret: Some(WebhookSecret::parse(IN).expect("a secret")),
         speaks_for: ["ana-42".to_owned()].into(),
         allow_private_addresses: true,
     };

@@ -5,7 +5,7 @@ mod conforms;
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::email::{Email, Login, Settings, Tls};
+use channels::email::{Email, EmailSettings, Login, Tls};
 use ports::channel::{Channel, ChannelError, Destination, OutgoingText, WebhookRequest};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
@@ -14,8 +14,8 @@ use testkit::fake_chat::MovedClock;
 use testkit::fake_mail::{FakeMail, MailTrouble, PASSWORD};
 use testkit::inbox::Notebook;
 
-fn settings(mail: &FakeMail, tls: Tls, password: &str) -> Settings {
-    Settings {
+fn settings(mail: &FakeMail, tls: Tls, password: &str) -> EmailSettings {
+    EmailSettings {
         name: "mail".into(),
         host: "127.0.0.1".into(),
         port: mail.port(),
@@ -163,11 +163,11 @@ async fn nothing_is_sent_in_the_clear_or_under_a_wrong_name() {
     assert!(checked[0].wrong.as_deref().unwrap().contains("does not take the user"), "{checked:?}");
     let well = email(&mail, Tls::Off, PASSWORD).check().await;
     assert_eq!(well[0].wrong, None);
-    let gone = Settings { port: 9, ..settings(&mail, Tls::Off, PASSWORD) };
+    let gone = EmailSettings { port: 9, ..settings(&mail, Tls::Off, PASSWORD) };
     let gone = Email::new(gone, MovedClock::new(100)).unwrap();
     let error = gone.show(&ana(), &asked.showing()).await.unwrap_err();
     assert!(matches!(error, ChannelError::Again { .. }), "it never left: {error}");
-    let nobody = Settings { from: "nobody".into(), ..settings(&mail, Tls::Off, PASSWORD) };
+    let nobody = EmailSettings { from: "nobody".into(), ..settings(&mail, Tls::Off, PASSWORD) };
     assert!(Email::new(nobody, MovedClock::new(1)).is_err());
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use channels::webhook::{ChannelSettings, Secret, Webhook};
+use channels::webhook::{ChannelSettings, Webhook, WebhookSecret};
 use domain::answer::Answer;
 use domain::hold::{HoldChange, HoldOutcome};
 use domain::outcome::ToolResult;
@@ -43,8 +43,8 @@ pub(crate) fn settings(url: String) -> ChannelSettings {
     ChannelSettings {
         name: "ci".into(),
         url,
-        secret: Secret::parse(OUT).unwrap(),
-        inbound_secret: Some(Secret::parse(IN).unwrap()),
+        secret: WebhookSecret::parse(OUT).unwrap(),
+        inbound_secret: Some(WebhookSecret::parse(IN).unwrap()),
         speaks_for: BTreeSet::from(["ana-42".to_owned()]),
         allow_private_addresses: true,
     }

@@ -45,16 +45,16 @@ pub(super) const PLATFORMS: [&str; 6] =
 /// The settings of a platform: one type for each, which its channel takes.
 #[derive(Clone, Debug)]
 pub enum PlatformConfig {
-    Feishu(Unopened<channels::feishu::Settings>),
-    Dingtalk(Unopened<channels::dingtalk::Settings>),
-    Slack(Unopened<channels::slack::Settings>),
-    Telegram(Unopened<channels::telegram::Settings>),
+    Feishu(Unopened<channels::feishu::FeishuSettings>),
+    Dingtalk(Unopened<channels::dingtalk::DingTalkSettings>),
+    Slack(Unopened<channels::slack::SlackSettings>),
+    Telegram(Unopened<channels::telegram::TelegramSettings>),
     Webhook {
         settings: Unopened<channels::webhook::ChannelSettings>,
         /// Identities of people under `webhook`.
         speaks_for: Vec<String>,
     },
-    Email(Unopened<channels::email::Settings>),
+    Email(Unopened<channels::email::EmailSettings>),
 }
 
 /// The channels of the file, without those that are switched off.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use channels::dingtalk::{Dingtalk, Mode, Network, Webhook};
+use channels::dingtalk::{DingTalkMode, Dingtalk, Network, Webhook};
 use domain::hold::Risk;
 use ports::channel::{Channel as _, OutgoingText, PressReply, WebhookRequest};
 use ports::clock::Clock as _;
@@ -26,7 +26,7 @@ impl World {
     async fn new() -> World {
         let fake = FakeDingtalk::start().await;
         let mut settings = settings(&fake);
-        settings.mode = Mode::Webhook(Webhook {
+        settings.mode = DingTalkMode::Webhook(Webhook {
             path_secret: SecretString::new("path-secret"),
             card_secret: Some(SecretString::new(CARD_SECRET)),
             card_route: Some("route".into()),
