@@ -7,7 +7,7 @@ use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::SessionId;
 use domain::session::Home;
-use engine::{Error, Keep, NewSession, Said, Saying};
+use engine::{Error, Keep, MessageReceipt, NewMessage, NewSession};
 use serde_json::json;
 
 use crate::incoming::Heard;
@@ -46,7 +46,7 @@ impl ChatService {
                 self.0.engine.open_session(&creator, new, None).await?.id
             }
         };
-        let saying = Saying { texts: vec![text], while_pending };
+        let saying = NewMessage { texts: vec![text], while_pending };
         let said = self.0.engine.say(&heard.caller, session, saying, Some(heard.keep())).await;
         self.told_the_agent(heard, said).await
     }
@@ -62,7 +62,7 @@ impl ChatService {
         if text.is_empty() {
             return Ok(());
         }
-        let saying = Saying { texts: vec![text], while_pending: Some(while_pending) };
+        let saying = NewMessage { texts: vec![text], while_pending: Some(while_pending) };
         let keep = Some(heard.keep());
         let said = self.0.engine.say_about(&heard.caller, hold, saying, keep).await;
         self.told_the_agent(heard, said).await
@@ -71,7 +71,7 @@ impl ChatService {
     async fn told_the_agent(
         &self,
         heard: &Heard<'_>,
-        said: Result<Said, Error>,
+        said: Result<MessageReceipt, Error>,
     ) -> Result<(), Error> {
         match said {
             Ok(_) | Err(Error::Replayed(_) | Error::KeyReused) => Ok(()),
@@ -108,7 +108,7 @@ impl ChatService {
 
 impl Heard<'_> {
     /// The same event again says nothing again, whatever becomes of us after this.
-    fn keep(&self) -> Keep<'static, Said> {
+    fn keep(&self) -> Keep<'static, MessageReceipt> {
         Keep {
             caller: format!("channel:{}", self.wire.name),
             key: self.wrote.event.clone(),

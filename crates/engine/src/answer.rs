@@ -13,7 +13,7 @@ use domain::secret::Sealed;
 use domain::session::{Command, GivenAnswer, Session, SessionReply};
 
 use crate::accounts::Caller;
-use crate::secrets::Taken;
+use crate::secrets::SealedAnswer;
 use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
@@ -174,7 +174,7 @@ impl Engine {
         answering: Answering,
     ) -> Result<PreparedAnswer, Error> {
         let Answering { digest, answer } = answering;
-        let Taken { answer, new } = self.take_secrets(&hold, by.id(), answer).await?;
+        let SealedAnswer { answer, new } = self.take_secrets(&hold, by.id(), answer).await?;
         let edited = match &answer {
             // Only worth the tool's time if it could count at all.
             Answer::Approve { arguments: Some(arguments), .. } if hold.is_pending() => {

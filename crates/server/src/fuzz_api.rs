@@ -10,7 +10,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::digest::Digest;
 use domain::time::Timestamp;
-use engine::{Answering, NewHold, NewSession, NewToken, Saying};
+use engine::{Answering, NewHold, NewMessage, NewSession, NewToken};
 use serde_json::Value;
 
 pub use query::*;
@@ -51,7 +51,7 @@ pub fn new_session(bytes: &[u8]) -> Result<NewSession, Refusal> {
     Ok(body::<wire::NewSessionBody>(bytes)?.parse())
 }
 
-pub fn message(bytes: &[u8]) -> Result<Saying, Refusal> {
+pub fn message(bytes: &[u8]) -> Result<NewMessage, Refusal> {
     body::<wire::SayBody>(bytes)?.parse().map_err(|problem| document(&problem))
 }
 

@@ -7,7 +7,7 @@ use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use domain::id::SessionId;
-use engine::Said;
+use engine::MessageReceipt;
 
 use crate::app::App;
 use crate::asked::{Asked, Id, bytes, json};
@@ -23,7 +23,7 @@ pub(crate) async fn say(
     EventsWanted(events): EventsWanted,
     asked: Asked<SayBody>,
 ) -> Reply {
-    let render = |said: &Said| (202, bytes(&wire::Said::of(said)).into());
+    let render = |said: &MessageReceipt| (202, bytes(&wire::Said::of(said)).into());
     let keep = asked.keep(&render);
     let Asked { who, body, .. } = asked;
     let (caller, saying) = (&who.caller, body.parse()?);
@@ -36,7 +36,7 @@ pub(crate) async fn say(
     app.engine.session(caller, id).await?;
     let place = app.streams.take(caller.key_space())?;
     let (session, follow) = app.engine.follow_from_now(id).await?;
-    let Said { run, message } = app.engine.say(caller, id, saying, keep).await?;
+    let MessageReceipt { run, message } = app.engine.say(caller, id, saying, keep).await?;
     let current = session.run.as_ref().map(|run| run.id);
     Ok(sse::run(&app, who, place, follow, Scene::Run { run, message, current }).await)
 }

@@ -6,7 +6,7 @@ use domain::id::{RunId, SessionId};
 use domain::person::Actor;
 use domain::session::{Run as DomainRun, Session as Domain, Stopping};
 use domain::time::Timestamp;
-use engine::{Engine, NewSession, Saying};
+use engine::{Engine, NewMessage, NewSession};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -205,7 +205,7 @@ struct SayPart {
 }
 
 impl SayBody {
-    pub(crate) fn parse(self) -> Result<Saying, Problem> {
+    pub(crate) fn parse(self) -> Result<NewMessage, Problem> {
         let while_pending = match self.while_pending.as_deref() {
             None => None,
             Some(text) => Some(WhilePending::parse(text).ok_or_else(|| {
@@ -227,7 +227,7 @@ impl SayBody {
                 .collect::<Result<_, _>>()?,
             _ => return Err(Problem::bad_request("send either `text` or `parts`")),
         };
-        Ok(Saying { texts, while_pending })
+        Ok(NewMessage { texts, while_pending })
     }
 }
 
@@ -239,7 +239,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    pub(crate) fn of(said: &engine::Said) -> Said {
+    pub(crate) fn of(said: &engine::MessageReceipt) -> Said {
         Said { run: said.run.to_string(), message: said.message.to_string() }
     }
 }

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use domain::id::{RunId, SessionId};
 use domain::session::{RunStatus, Session};
-use engine::{Error, Keep, Said, Saying};
+use engine::{Error, Keep, MessageReceipt, NewMessage};
 use serde_json::Value;
 
 use super::super::agreed::{self, Name};
@@ -213,7 +213,7 @@ async fn send_user_message(
         return go_on(here, who, &session, None, teller, false).await;
     }
     let since = Since::now(&session);
-    let kept = |said: &Said| {
+    let kept = |said: &MessageReceipt| {
         let kept = KeptRun::new(session.id, Some(said.run)).since(since);
         (200, kept.written())
     };
@@ -225,7 +225,7 @@ async fn send_user_message(
     });
     // Listen first, then speak: what is thought aloud is not stored, and nothing of it is missed.
     let follow = engine.follow_session(session.id, Some(session.version)).await?;
-    let saying = Saying { texts: texts.clone(), while_pending: posted.while_pending };
+    let saying = NewMessage { texts: texts.clone(), while_pending: posted.while_pending };
     let (flow, message) = match engine.say(caller, session.id, saying, keep).await {
         Ok(said) => {
             if let Some(id) = id {

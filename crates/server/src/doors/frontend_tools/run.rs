@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use domain::event::Scope;
 use domain::id::{RunId, SessionId};
 use domain::session::{Home, Session};
-use engine::{Error, Keep, NewSession, Said, Saying};
+use engine::{Error, Keep, MessageReceipt, NewMessage, NewSession};
 
 use super::attached::Connection;
 use super::body::{self, RunAsked};
@@ -130,14 +130,15 @@ impl Request {
 
     async fn say(self, session: Arc<Session>, connection: Connection) -> Reply {
         let engine = &self.room.app.engine;
-        let render = |said: &Said| (200, KeptRun::new(session.id, Some(said.run)).written());
+        let render =
+            |said: &MessageReceipt| (200, KeptRun::new(session.id, Some(said.run)).written());
         let keep = self.key.clone().map(|key| {
             let Key { caller, key, request, .. } = key;
             Keep { caller, key, request, render: &render }
         });
         // Listen first, then speak: nothing of the run is missed.
         let follow = engine.follow_session(session.id, Some(session.version)).await?;
-        let saying = Saying { texts: self.asked.texts.clone(), while_pending: None };
+        let saying = NewMessage { texts: self.asked.texts.clone(), while_pending: None };
         let run = match engine.say(&self.who.caller, session.id, saying, keep).await {
             Ok(said) => said.run,
             Err(Error::Replayed(reply)) => return self.kept(&reply.body).await,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use domain::session::Session;
-use engine::Saying;
+use engine::NewMessage;
 use serde_json::{Map, Value};
 
 use super::DOOR;
@@ -90,7 +90,7 @@ pub(super) async fn say(
         let flow = RunFollower::open(app, caller, &session, agreed.run, agreed.since).await?;
         return told(here, chat, &session, flow, stream).await;
     }
-    let saying = Saying { texts: vec![text], while_pending: None };
+    let saying = NewMessage { texts: vec![text], while_pending: None };
     let said = app.engine.say(caller, session.id, saying, None).await?;
     let flow = RunFollower::open(app, caller, &session, Some(said.run), since).await?;
     told(here, chat, &session, flow, stream).await
