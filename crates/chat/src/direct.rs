@@ -4,7 +4,7 @@
 use domain::person::PersonId;
 use ports::channel::{ChannelError, Destination, OutgoingText};
 
-use crate::words::Words;
+use crate::words::ChatWords;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
@@ -37,7 +37,7 @@ impl ChatService {
         let wire = self.0.lines.get(channel).ok_or_else(never)?;
         let account = self.account_of(wire, person).ok_or_else(never)?;
         let key = format!("login-{:032x}", self.0.chance.bits());
-        let text = Words(wire.line.language).login_link(url);
+        let text = ChatWords(wire.line.language).login_link(url);
         let saying = OutgoingText { key: &key, text: &text, reply_to: None, whisper_to: None };
         let place = Destination::Person(account.to_owned());
         self.in_time(wire, wire.line.channel.say(&place, &saying)).await

@@ -10,7 +10,7 @@ use crate::item::Next;
 use crate::limits::{NAMES_MAX, PAGE};
 use crate::notes::{self, chat_key};
 use crate::prompt_record::{PromptRecord, Stage};
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 use crate::send::here;
 use crate::{ChannelRuntime, ChatService};
 
@@ -90,12 +90,12 @@ impl ChatService {
         &self,
         wire: &ChannelRuntime,
         note: &str,
-        saying: &Saying,
+        saying: &TextRecord,
         to: &str,
     ) -> Result<(), Error> {
         let from = saying.place.chat().unwrap_or_default();
         self.chat_moved(wire, from, to).await?;
-        let change = |saying: &mut Saying, _| {
+        let change = |saying: &mut TextRecord, _| {
             saying.place.rename(from, to);
             Some(Next::due(self.0.clock.now()))
         };

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_record_is_told_as_text() {
-        let told = record::<crate::saying::Saying>(br#"{"\u001b[2J":1}"#).unwrap_err();
+        let told = record::<crate::saying::TextRecord>(br#"{"\u001b[2J":1}"#).unwrap_err();
         assert!(told.contains("`⟦U+001B⟧[2J`"), "{told}");
     }
 

@@ -18,7 +18,7 @@ use subtle::ConstantTimeEq as _;
 use crate::meaning::{NoAnswer, of_press};
 use crate::prompt_record::{PromptRecord, Stage, StoredPosted};
 use crate::refuse::Tried;
-use crate::words::Words;
+use crate::words::ChatWords;
 use crate::{ChannelRuntime, ChatService, item};
 
 #[async_trait]
@@ -116,7 +116,7 @@ impl ChatService {
             return self.ask_once_more(wire, press, &looked, once_more).await;
         }
         let VerifiedPress { caller, mut delivery, posted, hold } = looked;
-        let words = Words(wire.line.language);
+        let words = ChatWords(wire.line.language);
         let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
             Ok(answer) => answer,
             Err(NoAnswer::NoSuchButton) => {

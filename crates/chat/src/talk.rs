@@ -10,14 +10,14 @@ use domain::session::Home;
 use engine::{Error, Keep, MessageReceipt, NewMessage, NewSession};
 use serde_json::json;
 
-use crate::incoming::Heard;
+use crate::incoming::VerifiedMessage;
 use crate::prompt_targets::home_of;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
     pub(crate) async fn talk(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         while_pending: Option<WhilePending>,
     ) -> Result<(), Error> {
         let (wire, wrote) = (heard.wire, heard.wrote);
@@ -54,7 +54,7 @@ impl ChatService {
     /// Words that decided nothing, for the agent whose hold they are about.
     pub(crate) async fn talk_about(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         hold: &Hold,
         while_pending: WhilePending,
     ) -> Result<(), Error> {
@@ -70,7 +70,7 @@ impl ChatService {
 
     async fn told_the_agent(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         said: Result<MessageReceipt, Error>,
     ) -> Result<(), Error> {
         match said {
@@ -106,7 +106,7 @@ impl ChatService {
     }
 }
 
-impl Heard<'_> {
+impl VerifiedMessage<'_> {
     /// The same event again says nothing again, whatever becomes of us after this.
     fn keep(&self) -> Keep<'static, MessageReceipt> {
         Keep {

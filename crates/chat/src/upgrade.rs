@@ -10,7 +10,7 @@ use crate::item::{Outgoing, make};
 use crate::limits::{PAGE, SAID_MS};
 use crate::notes::{self, NoteNamespaces};
 use crate::prompt_record::PromptRecord;
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
@@ -80,7 +80,7 @@ impl ChatService {
 fn moved(shelves: &NoteNamespaces, note: &Note, now: Timestamp) -> OutboxWrite {
     let is_text = note.key.starts_with("s/");
     let item = match is_text {
-        true => made::<Saying>(shelves, note, OutboxKind::Text),
+        true => made::<TextRecord>(shelves, note, OutboxKind::Text),
         false => made::<PromptRecord>(shelves, note, OutboxKind::Repaint),
     };
     let notes = match is_text {
