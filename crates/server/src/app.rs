@@ -21,9 +21,9 @@ use crate::share::Share;
 use crate::streams::Streams;
 
 #[derive(Clone)]
-pub(crate) struct App(Arc<Inner>);
+pub(crate) struct App(Arc<AppInner>);
 
-pub(crate) struct Inner {
+pub(crate) struct AppInner {
     pub(crate) engine: Engine,
     /// Where people reach us; links point there.
     pub(crate) origin: String,
@@ -56,15 +56,15 @@ pub(crate) struct Inner {
 }
 
 impl App {
-    pub(crate) fn new(inner: Inner) -> App {
+    pub(crate) fn new(inner: AppInner) -> App {
         App(Arc::new(inner))
     }
 }
 
 impl std::ops::Deref for App {
-    type Target = Inner;
+    type Target = AppInner;
 
-    fn deref(&self) -> &Inner {
+    fn deref(&self) -> &AppInner {
         &self.0
     }
 }

@@ -65,7 +65,7 @@ pub use routes::list as routes;
 pub use send_link::LinkSender;
 pub use tls::{Tls, TlsError, TlsWarning};
 
-use app::{App, Inner};
+use app::{App, AppInner};
 use threshold::Threshold;
 
 /// Everything that a server is made of.
@@ -180,7 +180,7 @@ struct Made {
 fn make(made: Made) -> App {
     let metrics = metrics::Metrics::new();
     let limits = made.limits;
-    App::new(Inner {
+    App::new(AppInner {
         origin: made.origin,
         engine: made.engine,
         tls: made.tls,

@@ -15,10 +15,10 @@ use crate::app::App;
 use crate::idempotency;
 use crate::limits::KEY_BYTES_MAX;
 use crate::problem::Document;
-use crate::routes::{Access, Given, Route, table};
+use crate::routes::{Access, Route, RouteReply, table};
 use crate::wire;
 
-pub(crate) use parameter::{Kind, Parameter};
+pub(crate) use parameter::{Parameter, ParameterKind};
 
 pub(crate) async fn show(State(app): State<App>) -> Response {
     idempotency::json(StatusCode::OK, app.openapi.clone().into())
@@ -105,7 +105,7 @@ impl Shapes {
         operation
     }
 
-    fn reply(&mut self, given: &Given) -> Value {
+    fn reply(&mut self, given: &RouteReply) -> Value {
         let mut reply = json!({"description": description(given.status)});
         let schema = match given.shape {
             Some(shape) => json!(shape(&mut self.given)),

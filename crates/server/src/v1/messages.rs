@@ -10,7 +10,7 @@ use domain::id::SessionId;
 use engine::MessageReceipt;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, bytes, json};
+use crate::asked::{ChangeRequest, Id, bytes, json};
 use crate::problem::Reply;
 use crate::sse::{self, Scene};
 use crate::wire::{self, SayBody};
@@ -21,16 +21,16 @@ pub(crate) async fn say(
     State(app): State<App>,
     Id(id): Id<SessionId>,
     EventsWanted(events): EventsWanted,
-    asked: Asked<SayBody>,
+    asked: ChangeRequest<SayBody>,
 ) -> Reply {
-    let render = |said: &MessageReceipt| (202, bytes(&wire::Said::of(said)).into());
+    let render = |said: &MessageReceipt| (202, bytes(&wire::MessageReceipt::of(said)).into());
     let keep = asked.keep(&render);
-    let Asked { who, body, .. } = asked;
+    let ChangeRequest { who, body, .. } = asked;
     let (caller, saying) = (&who.caller, body.parse()?);
     if !events {
         let said = app.engine.say(caller, id, saying, keep).await?;
         ports::failpoint!("http.message_reply");
-        return Ok(json(StatusCode::ACCEPTED, &wire::Said::of(&said)));
+        return Ok(json(StatusCode::ACCEPTED, &wire::MessageReceipt::of(&said)));
     }
     // Listen first, then speak: nothing of the run is missed.
     app.engine.session(caller, id).await?;

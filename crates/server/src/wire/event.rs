@@ -28,7 +28,7 @@ pub(crate) struct EventData {
 }
 
 /// The data of an event, written straight into the stream.
-pub(crate) struct Told<'a> {
+pub(crate) struct EventPayload<'a> {
     pub(crate) happening: &'a Happening,
     /// What is now known of the hold that the event is about.
     pub(crate) about: Option<&'a domain::hold::Hold>,
@@ -37,7 +37,7 @@ pub(crate) struct Told<'a> {
     pub(crate) engine: &'a Engine,
 }
 
-impl Serialize for Told<'_> {
+impl Serialize for EventPayload<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Happening { stream, at, .. } = self.happening;
         let session = match stream {

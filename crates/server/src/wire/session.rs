@@ -17,7 +17,8 @@ use super::text::Text;
 use crate::problem::Problem;
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Session<'a> {
+#[schemars(rename = "Session")]
+pub(crate) struct SessionDocument<'a> {
     #[serde(flatten)]
     summary: Summary<'a>,
     messages: Vec<Message<'a>>,
@@ -110,10 +111,10 @@ impl<'a> Summary<'a> {
     }
 }
 
-impl<'a> Session<'a> {
-    pub(crate) fn of(session: &'a Domain, engine: &Engine) -> Session<'a> {
+impl<'a> SessionDocument<'a> {
+    pub(crate) fn of(session: &'a Domain, engine: &Engine) -> SessionDocument<'a> {
         let shown = |message: &'a _| Message::of(message, Some(session), engine);
-        Session {
+        SessionDocument {
             summary: Summary::of(session, engine),
             messages: session.transcript.iter().map(|message| shown(message)).collect(),
             queued: session.queue.iter().map(|queued| shown(&queued.message)).collect(),
@@ -233,13 +234,14 @@ impl SayBody {
 
 /// What became of a message.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Said {
+#[schemars(rename = "Said")]
+pub(crate) struct MessageReceipt {
     run: String,
     message: String,
 }
 
-impl Said {
-    pub(crate) fn of(said: &engine::MessageReceipt) -> Said {
-        Said { run: said.run.to_string(), message: said.message.to_string() }
+impl MessageReceipt {
+    pub(crate) fn of(said: &engine::MessageReceipt) -> MessageReceipt {
+        MessageReceipt { run: said.run.to_string(), message: said.message.to_string() }
     }
 }

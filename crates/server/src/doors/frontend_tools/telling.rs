@@ -18,7 +18,7 @@ use crate::doors::flow::{End, Kind, RunFollower, Settled, Step};
 use crate::doors::stream::{self, Gone, Out};
 use crate::doors::{AgentType, DoorContext, shown};
 use crate::problem::Reply;
-use crate::streams::Place;
+use crate::streams::StreamPermit;
 use axum::response::Response;
 
 pub(super) struct Telling {
@@ -35,7 +35,7 @@ impl Telling {
     pub(super) fn stream(
         self,
         who: &Who,
-        place: Place,
+        place: StreamPermit,
         flow: RunFollower,
         connection: Connection,
     ) -> Response {
