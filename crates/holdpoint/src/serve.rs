@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use domain::person::{ADMIN, PersonId};
 use engine::Engine;
 use serde_json::json;
-use server::{DoorSetup, Scenario, Server, ServerSetup, Words};
+use server::{DoorSetup, DoorWords, Scenario, Server, ServerSetup};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::output::now;
@@ -156,7 +156,7 @@ impl Serving {
         self.setup.words = crate::wiring::words(&config.tools);
     }
 
-    pub(crate) fn open_doors(&mut self, doors: Vec<DoorSetup>, words: Words) {
+    pub(crate) fn open_doors(&mut self, doors: Vec<DoorSetup>, words: DoorWords) {
         self.setup.doors = doors;
         self.setup.words = words;
     }

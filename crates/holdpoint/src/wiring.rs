@@ -215,7 +215,7 @@ fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn
 }
 
 /// What means yes and no for a tool, on wires that know only words.
-pub fn words(tools: &[ToolConfig]) -> server::Words {
+pub fn words(tools: &[ToolConfig]) -> server::DoorWords {
     let own = |tool: &ToolConfig| {
         let config::ToolWords { approve_text, deny_text, approve_value, deny_value } =
             tool.words.clone();

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::Scenario;
 use crate::attempts::Attempts;
 use crate::audit_lines::AuditLines;
-use crate::doors::{DoorSetup, Words};
+use crate::doors::{DoorSetup, DoorWords};
 use crate::idempotency::Recent;
 use crate::limits::HttpLimits;
 use crate::metrics::Metrics;
@@ -31,7 +31,7 @@ pub(crate) struct AppInner {
     /// Whether only this machine can reach our listener.
     pub(crate) loopback: bool,
     pub(crate) doors: Vec<DoorSetup>,
-    pub(crate) words: Words,
+    pub(crate) words: DoorWords,
     pub(crate) trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
     pub(crate) demo: Option<Vec<Scenario>>,
     pub(crate) warnings: Vec<String>,

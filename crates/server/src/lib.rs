@@ -55,8 +55,8 @@ use tokio_util::task::TaskTracker;
 
 pub use audit_lines::AuditLines;
 pub use doors::{
-    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, PageFiles, ToolWords, Ui, Wire,
-    Words, World, Worlds,
+    AgentType, AiSdk, DoorSetup, DoorWords, Format, FrontendTools, NamedAgent, PageFiles,
+    ToolWords, Ui, Wire, World, Worlds,
 };
 pub use hooks::Hooks;
 pub use limits::HttpLimits;
@@ -87,7 +87,7 @@ pub struct ServerSetup {
     /// Doors for clients of other systems that are open.
     pub doors: Vec<DoorSetup>,
     /// What means yes and no for a tool on wires that know only words.
-    pub words: Words,
+    pub words: DoorWords,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -169,7 +169,7 @@ struct Made {
     tls: bool,
     loopback: bool,
     doors: Vec<DoorSetup>,
-    words: Words,
+    words: DoorWords,
     trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
     demo: Option<Vec<Scenario>>,
     warnings: Vec<String>,

@@ -17,7 +17,7 @@ use engine::{Answering, Caller, Error, Keep};
 use super::flow::Since;
 use super::kept::KeptRun;
 use super::shown;
-use super::words::{self, Verdict, folded};
+use super::words::{self, WordsVerdict, folded};
 use crate::app::App;
 use crate::problem::{Problem, Reply};
 
@@ -57,8 +57,10 @@ pub(crate) async fn answered(
     }
     let Some(digest) = shown::seen(app, caller, door, &hold).await? else { return Ok(None) };
     let answer = match verdict {
-        Verdict::Approve => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
-        Verdict::Deny => Answer::Deny { reason: None, stop: false },
+        WordsVerdict::Approve => {
+            Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+        }
+        WordsVerdict::Deny => Answer::Deny { reason: None, stop: false },
     };
     let agreed = Agreed { run: hold.run(), since: Since::now(session) };
     let render = |_: &Hold| (200, agreed.kept(session).written());

@@ -37,7 +37,7 @@ pub use setup::{
     AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, PageFiles, Ui, Wire, World,
     Worlds,
 };
-pub use words::{ToolWords, Words};
+pub use words::{DoorWords, ToolWords};
 
 use crate::app::App;
 use crate::problem::Problem;

@@ -20,7 +20,7 @@ use super::super::limits::HISTORY_BYTES_MAX;
 use super::super::stream::{self, Heartbeat, Style};
 use super::super::unique_keys::UniqueKeys;
 use super::history::LastMessage;
-use super::read::{self, Message, Posted};
+use super::read::{self, AiSdkPost, PostedMessage};
 use super::teller::ChunkWriter;
 use super::wire::Stopped;
 use super::{Here, NAME, Ui, answers, edits, refusal, version};
@@ -45,7 +45,7 @@ pub(crate) async fn say(
         let bytes = read_long(&here.app, body, HISTORY_BYTES_MAX).await?;
         let LastMessage(body) = parse(&bytes)?;
         let (place, posted) = read::chat(&body)?;
-        let asked = Asked::new(&here, query.as_deref(), &headers)?;
+        let asked = AiSdkRequest::new(&here, query.as_deref(), &headers)?;
         converse(&here, &who, &place, posted, &asked).await
     };
     Box::pin(serving).await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
@@ -73,19 +73,19 @@ pub(super) fn read_value(bytes: &[u8]) -> Reply<Value> {
 }
 
 /// What an address and headers say.
-pub(crate) struct Asked {
+pub(crate) struct AiSdkRequest {
     pub(crate) ui: Ui,
     /// The client says that it has the messages of the chat.
     pub(crate) has_messages: bool,
     agent: Arc<str>,
 }
 
-impl Asked {
+impl AiSdkRequest {
     pub(crate) fn new(
         here: &Here,
         query: Option<&str>,
         headers: &HeaderMap,
-    ) -> Result<Asked, Problem> {
+    ) -> Result<AiSdkRequest, Problem> {
         let param = |name: &str| {
             let pairs =
                 query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
@@ -102,7 +102,7 @@ impl Asked {
             Problem::invalid("agent", format!("the agents here are: {}", names.join(", ")))
         })?;
         let has_messages = param("have").as_deref() == Some("messages");
-        Ok(Asked { ui, has_messages, agent: agent.agent.clone() })
+        Ok(AiSdkRequest { ui, has_messages, agent: agent.agent.clone() })
     }
 }
 
@@ -110,12 +110,12 @@ pub(crate) async fn converse(
     here: &Here,
     who: &Who,
     place: &str,
-    posted: Posted,
-    asked: &Asked,
+    posted: AiSdkPost,
+    asked: &AiSdkRequest,
 ) -> Reply {
     let (app, caller) = (&here.app, &who.caller);
     match &posted.message {
-        Message::User { id, texts } => {
+        PostedMessage::User { id, texts } => {
             if texts.iter().all(|text| text.trim().is_empty()) {
                 return Err(Problem::invalid("messages", "say something").into());
             }
@@ -133,7 +133,7 @@ pub(crate) async fn converse(
             }
             send_user_message(here, who, place, session, name, &posted, asked.ui).await
         }
-        Message::Assistant { id, parts } => {
+        PostedMessage::Assistant { id, parts } => {
             let found = conversation::find(app, caller, NAME, place).await?;
             let session = found.ok_or_else(|| Problem::not_found("chat"))?;
             let given = answers::read(here, caller, &session, parts, asked.ui).await?;
@@ -195,11 +195,11 @@ async fn send_user_message(
     place: &str,
     session: Arc<Session>,
     name: Option<Name>,
-    posted: &Posted,
+    posted: &AiSdkPost,
     ui: Ui,
 ) -> Reply {
     let (engine, caller) = (&here.app.engine, &who.caller);
-    let Message::User { id, texts } = &posted.message else {
+    let PostedMessage::User { id, texts } = &posted.message else {
         return Err(Problem::bad_request("say something").into());
     };
     let run = session.run.as_ref();

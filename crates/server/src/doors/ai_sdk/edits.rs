@@ -12,7 +12,7 @@ use domain::session::{RunStatus, Session};
 use ports::store::PutNote;
 
 use super::super::conversation;
-use super::read::{Message, Posted};
+use super::read::{AiSdkPost, PostedMessage};
 use super::{Here, NAME};
 use crate::auth::Who;
 use crate::problem::Reply;
@@ -25,9 +25,9 @@ pub(super) async fn superseded(
     place: &str,
     session: Arc<Session>,
     id: Option<&str>,
-    posted: &Posted,
+    posted: &AiSdkPost,
 ) -> Reply<Arc<Session>> {
-    let Message::User { texts, .. } = &posted.message else { return Ok(session) };
+    let PostedMessage::User { texts, .. } = &posted.message else { return Ok(session) };
     let failed = session.run.as_ref().is_some_and(|run| run.status() == RunStatus::Failed);
     // What failed goes on where it stopped.
     if posted.regenerate && failed {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::chat::read_value;
 use super::history::LastMessage;
-use super::read::{self, Message, Posted, Said};
+use super::read::{self, AiSdkPost, PartAnswer, PostedMessage};
 use super::resume;
 use crate::asked::parse;
 use crate::doors::fuzz_api::{DoorAnswer, DoorSaid};
@@ -24,16 +24,16 @@ pub(in crate::doors) fn chat_behind(query: &str) -> Option<(String, String)> {
     resume::named(query).map(|(query, chat)| (query.to_owned(), chat))
 }
 
-fn said(posted: Posted) -> DoorSaid {
+fn said(posted: AiSdkPost) -> DoorSaid {
     match posted.message {
-        Message::User { texts, .. } => DoorSaid { texts, answers: Vec::new() },
-        Message::Assistant { parts, .. } => {
+        PostedMessage::User { texts, .. } => DoorSaid { texts, answers: Vec::new() },
+        PostedMessage::Assistant { parts, .. } => {
             let answers = parts.into_iter().filter_map(|part| {
                 let (about, approves, content) = match part.said {
-                    Said::Nothing { .. } => return None,
-                    Said::Approval { id, approved, .. } => (id, Some(approved), None),
-                    Said::Output(output) => (part.id, None, Some(output.to_string())),
-                    Said::Error(text) => (part.id, None, Some(text)),
+                    PartAnswer::Nothing { .. } => return None,
+                    PartAnswer::Approval { id, approved, .. } => (id, Some(approved), None),
+                    PartAnswer::Output(output) => (part.id, None, Some(output.to_string())),
+                    PartAnswer::Error(text) => (part.id, None, Some(text)),
                 };
                 Some(DoorAnswer { about, approves, content })
             });

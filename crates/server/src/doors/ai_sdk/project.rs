@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use super::super::conversation;
-use super::chat::{Asked, converse, value};
+use super::chat::{AiSdkRequest, converse, value};
 use super::wire::Stopped;
 use super::{Here, NAME, read, refusal};
 use crate::asked::json;
@@ -28,7 +28,7 @@ pub(crate) async fn say(
     let serving = async {
         let body = value(&here, body).await?;
         let (project, posted) = read::project(&body)?;
-        let asked = Asked::new(&here, query.as_deref(), &headers)?;
+        let asked = AiSdkRequest::new(&here, query.as_deref(), &headers)?;
         converse(&here, &who, &place(&project), posted, &asked).await
     };
     Box::pin(serving)

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use domain::session::{RunStatus, Session};
 
 use super::super::conversation;
-use super::chat::{Asked, go_on};
+use super::chat::{AiSdkRequest, go_on};
 use super::teller::{ChunkWriter, end_mark};
 use super::{Here, NAME, Ui, project, refusal};
 use crate::auth::Who;
@@ -64,7 +64,7 @@ async fn resumed(
     query: Option<&str>,
     headers: &HeaderMap,
 ) -> Reply {
-    let asked = Asked::new(here, query, headers)?;
+    let asked = AiSdkRequest::new(here, query, headers)?;
     let found = conversation::find(&here.app, &who.caller, NAME, place).await?;
     let Some(session) = found else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let nothing_new = match session.run.as_ref().map(|run| run.status()) {

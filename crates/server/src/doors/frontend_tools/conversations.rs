@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::limits::{CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX};
-use super::sessions::{Asked, within};
+use super::sessions::{QueryResult, within};
 use super::wire::Awaited;
 use super::{Frontend, awaiting, find, transcript};
 use crate::asked::json as reply;
@@ -35,7 +35,7 @@ pub(super) struct Wanted {
 impl Wanted {
     /// How many, before which, and of which type.
     pub(super) fn read(
-        wanted: Asked<Wanted>,
+        wanted: QueryResult<Wanted>,
     ) -> Result<(usize, Option<usize>, Option<String>), Problem> {
         let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
         let limit = within("limit", wanted.limit, CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX)?;
@@ -47,7 +47,7 @@ pub(super) async fn list(
     State(room): State<DoorContext<Frontend>>,
     who: Who,
     Path(uuid): Path<String>,
-    wanted: Asked<Wanted>,
+    wanted: QueryResult<Wanted>,
 ) -> Reply<Response> {
     let (limit, before, agent_type) = Wanted::read(wanted)?;
     if let Some(name) = &agent_type {
@@ -57,7 +57,7 @@ pub(super) async fn list(
     let engine = &room.app.engine;
     let all = told(&engine.read_log(session.id).await?);
     let numbered = all.iter().enumerate().map(|(index, run)| (index + 1, run));
-    let mut chosen: Vec<(usize, &Told)> =
+    let mut chosen: Vec<(usize, &RunRecord)> =
         numbered.filter(|(number, _)| before.is_none_or(|before| *number < before)).collect();
     let has_more = chosen.len() > limit;
     chosen.drain(..chosen.len().saturating_sub(limit));
@@ -66,7 +66,7 @@ pub(super) async fn list(
     for prompt in &open {
         shown::record(&room.app, &who.caller, room.door.name, &prompt.hold).await?;
     }
-    let prompts: Vec<Awaited> = open.iter().map(awaiting::Prompt::shown).collect();
+    let prompts: Vec<Awaited> = open.iter().map(awaiting::FrontendPrompt::shown).collect();
     let conversations: Vec<Value> = chosen
         .into_iter()
         .map(|(number, run)| {
@@ -84,7 +84,7 @@ pub(super) async fn list(
 
 /// One run, as the log tells of it.
 #[derive(Clone, Debug)]
-struct Told {
+struct RunRecord {
     run: RunId,
     status: RunStatus,
     started_at: Timestamp,
@@ -93,13 +93,13 @@ struct Told {
     usage: Usage,
 }
 
-fn told(entries: &[Entry]) -> Vec<Told> {
-    let mut runs: Vec<Told> = Vec::new();
+fn told(entries: &[Entry]) -> Vec<RunRecord> {
+    let mut runs: Vec<RunRecord> = Vec::new();
     for (entry, event) in
         entries.iter().flat_map(|entry| entry.events.iter().map(move |it| (entry, it)))
     {
         if let Event::RunStarted { run } = event {
-            runs.push(Told {
+            runs.push(RunRecord {
                 run: *run,
                 status: RunStatus::Running,
                 started_at: entry.at,
@@ -126,7 +126,7 @@ fn told(entries: &[Entry]) -> Vec<Told> {
     runs
 }
 
-impl Told {
+impl RunRecord {
     fn end(&mut self, status: RunStatus, at: Timestamp) {
         self.status = status;
         self.ended_at = Some(at);

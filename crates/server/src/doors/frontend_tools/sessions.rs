@@ -26,7 +26,9 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// How many, after how many, and of which type.
-    pub(super) fn read(wanted: Asked<Wanted>) -> Result<(usize, usize, Option<String>), Problem> {
+    pub(super) fn read(
+        wanted: QueryResult<Wanted>,
+    ) -> Result<(usize, usize, Option<String>), Problem> {
         let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
         let limit = within("limit", wanted.limit, SESSIONS_DEFAULT, SESSIONS_MAX)?;
         Ok((limit, wanted.offset.unwrap_or(0), wanted.agent_type))
@@ -34,12 +36,12 @@ impl Wanted {
 }
 
 /// A query, or what is wrong with it.
-pub(super) type Asked<T> = Result<Query<T>, QueryRejection>;
+pub(super) type QueryResult<T> = Result<Query<T>, QueryRejection>;
 
 pub(super) async fn list(
     State(room): State<DoorContext<Frontend>>,
     who: Who,
-    wanted: Asked<Wanted>,
+    wanted: QueryResult<Wanted>,
 ) -> Reply<Response> {
     let (limit, offset, agent_type) = Wanted::read(wanted)?;
     let place = match &agent_type {

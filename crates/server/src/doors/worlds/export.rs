@@ -7,13 +7,13 @@ use axum::response::{IntoResponse as _, Response};
 use domain::visible::visible;
 
 use super::chat::title;
-use super::fault::Answered;
+use super::fault::WorldsResult;
 use super::here::Here;
 use super::memory::memory;
 use super::rest::current;
 use super::wire::ChatMessage;
 
-pub(super) async fn export(here: Here) -> Answered<Response> {
+pub(super) async fn export(here: Here) -> WorldsResult<Response> {
     let mut text = format!("# {}\n", visible(&here.world.name));
     if let Some(chat) = current(&here).await? {
         let mut said: Vec<ChatMessage> = Vec::new();

@@ -10,10 +10,10 @@ use super::body::Detail;
 use crate::problem::{Problem, Refused};
 
 #[derive(Debug)]
-pub(super) struct Fault(Box<Told>);
+pub(super) struct WorldsFault(Box<FaultParts>);
 
 #[derive(Debug)]
-struct Told {
+struct FaultParts {
     status: u16,
     code: &'static str,
     error: String,
@@ -25,11 +25,11 @@ struct Told {
 /// A fault of our own.
 const INTERNAL: &str = "INTERNAL_ERROR";
 
-pub(super) type Answered<T = Response> = Result<T, Fault>;
+pub(super) type WorldsResult<T = Response> = Result<T, WorldsFault>;
 
-impl Fault {
-    pub(super) fn new(status: u16, code: &'static str, error: impl Into<String>) -> Fault {
-        Fault(Box::new(Told {
+impl WorldsFault {
+    pub(super) fn new(status: u16, code: &'static str, error: impl Into<String>) -> WorldsFault {
+        WorldsFault(Box::new(FaultParts {
             status,
             code,
             error: error.into(),
@@ -39,53 +39,53 @@ impl Fault {
         }))
     }
 
-    pub(super) fn invalid(details: Vec<Detail>) -> Fault {
+    pub(super) fn invalid(details: Vec<Detail>) -> WorldsFault {
         let error = match details.as_slice() {
             [one] if one.path.is_empty() => one.message.clone(),
             [one] => format!("{} {}", one.path.join("."), one.message),
             _ => "Invalid request body".to_owned(),
         };
-        let mut fault = Fault::new(400, "VALIDATION_ERROR", error);
+        let mut fault = WorldsFault::new(400, "VALIDATION_ERROR", error);
         fault.0.details = details;
         fault
     }
 
-    pub(super) fn args_mismatch() -> Fault {
+    pub(super) fn args_mismatch() -> WorldsFault {
         let error =
             "toolArgs or workingDirectory is not what was asked about; nothing was recorded";
-        Fault::new(409, "TOOL_ARGS_MISMATCH", error)
+        WorldsFault::new(409, "TOOL_ARGS_MISMATCH", error)
     }
 
-    pub(super) fn read_only(what: &str) -> Fault {
+    pub(super) fn read_only(what: &str) -> WorldsFault {
         let error = format!(
             "{what} cannot be changed here: edit [doors.worlds] and [[agents]] in holdpoint.toml, and restart the server"
         );
-        Fault::new(403, "READ_ONLY", error)
+        WorldsFault::new(403, "READ_ONLY", error)
     }
 
-    pub(super) fn no_world() -> Fault {
-        Fault::new(404, "WORLD_NOT_FOUND", "World not found")
+    pub(super) fn no_world() -> WorldsFault {
+        WorldsFault::new(404, "WORLD_NOT_FOUND", "World not found")
     }
 
-    pub(super) fn no_agent() -> Fault {
-        Fault::new(404, "AGENT_NOT_FOUND", "Agent not found")
+    pub(super) fn no_agent() -> WorldsFault {
+        WorldsFault::new(404, "AGENT_NOT_FOUND", "Agent not found")
     }
 
-    pub(super) fn no_chat() -> Fault {
-        Fault::new(404, "CHAT_NOT_FOUND", "Chat not found")
+    pub(super) fn no_chat() -> WorldsFault {
+        WorldsFault::new(404, "CHAT_NOT_FOUND", "Chat not found")
     }
 
-    pub(super) fn no_message() -> Fault {
-        Fault::new(404, "MESSAGE_NOT_FOUND", "Message not found")
+    pub(super) fn no_message() -> WorldsFault {
+        WorldsFault::new(404, "MESSAGE_NOT_FOUND", "Message not found")
     }
 
-    pub(super) fn no_call() -> Fault {
+    pub(super) fn no_call() -> WorldsFault {
         let error = "No prompt with this tool_call_id waits for this agent";
-        Fault::new(404, "TOOL_CALL_NOT_FOUND", error)
+        WorldsFault::new(404, "TOOL_CALL_NOT_FOUND", error)
     }
 
-    pub(super) fn locked(error: impl Into<String>) -> Fault {
-        Fault::new(423, "WORLD_LOCKED", error)
+    pub(super) fn locked(error: impl Into<String>) -> WorldsFault {
+        WorldsFault::new(423, "WORLD_LOCKED", error)
     }
 
     pub(super) fn is_not_found(&self) -> bool {
@@ -93,7 +93,7 @@ impl Fault {
     }
 
     /// A fault of our own by the name that clients know for this route.
-    pub(super) fn named(mut self, code: &'static str) -> Fault {
+    pub(super) fn named(mut self, code: &'static str) -> WorldsFault {
         if self.0.code == INTERNAL {
             self.0.code = code;
         }
@@ -101,7 +101,7 @@ impl Fault {
     }
 
     /// What a wire without words for it says instead of nothing.
-    fn of(problem: &Problem) -> Fault {
+    fn of(problem: &Problem) -> WorldsFault {
         let value = serde_json::to_value(problem).unwrap_or_default();
         let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
         let status = value["status"].as_u64().and_then(|status| status.try_into().ok());
@@ -126,7 +126,7 @@ impl Fault {
             (409, "WORLD_LOCKED") => 423,
             (status, _) => status,
         };
-        let mut fault = Fault::new(status, code, text("detail"));
+        let mut fault = WorldsFault::new(status, code, text("detail"));
         fault.0.details = value["field"]
             .as_str()
             .map(|field| Detail::new(field, text("detail")))
@@ -140,45 +140,45 @@ impl Fault {
 
 /// How the door words what its guard refuses.
 pub(super) fn refuse(problem: Problem) -> Response {
-    Fault::of(&problem).into_response()
+    WorldsFault::of(&problem).into_response()
 }
 
-impl From<Refused> for Fault {
-    fn from(refused: Refused) -> Fault {
+impl From<Refused> for WorldsFault {
+    fn from(refused: Refused) -> WorldsFault {
         match refused {
-            Refused::Problem(problem) => Fault::of(&problem),
-            Refused::Replayed(_) => Fault::of(&Problem::internal()),
+            Refused::Problem(problem) => WorldsFault::of(&problem),
+            Refused::Replayed(_) => WorldsFault::of(&Problem::internal()),
         }
     }
 }
 
-impl From<Problem> for Fault {
-    fn from(problem: Problem) -> Fault {
-        Fault::of(&problem)
+impl From<Problem> for WorldsFault {
+    fn from(problem: Problem) -> WorldsFault {
+        WorldsFault::of(&problem)
     }
 }
 
-impl From<engine::Error> for Fault {
-    fn from(error: engine::Error) -> Fault {
-        Fault::from(Refused::from(error))
+impl From<engine::Error> for WorldsFault {
+    fn from(error: engine::Error) -> WorldsFault {
+        WorldsFault::from(Refused::from(error))
     }
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Fault {
-        Fault::from(Refused::from(refusal))
+impl From<Refusal> for WorldsFault {
+    fn from(refusal: Refusal) -> WorldsFault {
+        WorldsFault::from(Refused::from(refusal))
     }
 }
 
-impl From<Vec<Detail>> for Fault {
-    fn from(details: Vec<Detail>) -> Fault {
-        Fault::invalid(details)
+impl From<Vec<Detail>> for WorldsFault {
+    fn from(details: Vec<Detail>) -> WorldsFault {
+        WorldsFault::invalid(details)
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for WorldsFault {
     fn into_response(self) -> Response {
-        let Told { status, code, error, details, decision, retry_after_s } = *self.0;
+        let FaultParts { status, code, error, details, decision, retry_after_s } = *self.0;
         let mut body = json!({"error": error, "code": code});
         if !details.is_empty() {
             body["details"] = details.iter().map(Detail::value).collect();
@@ -207,9 +207,9 @@ mod tests {
 
     #[test]
     fn only_faults_of_our_own_are_called_by_the_name_of_the_route() {
-        let named = |fault: Fault| fault.named("CHAT_ERROR").0.code;
-        assert_eq!(named(Fault::from(Problem::internal())), "CHAT_ERROR");
-        assert_eq!(named(Fault::no_chat()), "CHAT_NOT_FOUND");
-        assert_eq!(named(Fault::from(Problem::unavailable("later", 1))), "UNAVAILABLE");
+        let named = |fault: WorldsFault| fault.named("CHAT_ERROR").0.code;
+        assert_eq!(named(WorldsFault::from(Problem::internal())), "CHAT_ERROR");
+        assert_eq!(named(WorldsFault::no_chat()), "CHAT_NOT_FOUND");
+        assert_eq!(named(WorldsFault::from(Problem::unavailable("later", 1))), "UNAVAILABLE");
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::body::{Detail, loose, object};
 use super::message::Posting;
 use super::respond::Respond;
-use super::tool_result::{ToolResult, Verdict};
+use super::tool_result::{ResultVerdict, ToolResult};
 use crate::doors::fuzz_api::{DoorAnswer, DoorSaid};
 
 fn told(details: Vec<Detail>) -> String {
@@ -15,7 +15,7 @@ fn told(details: Vec<Detail>) -> String {
 
 pub(in crate::doors) fn tool_result(body: &[u8]) -> Result<DoorSaid, String> {
     let read = ToolResult::read(&object(body).map_err(told)?).map_err(told)?;
-    let approves = read.decision.map(|decision| decision == Verdict::Approve);
+    let approves = read.decision.map(|decision| decision == ResultVerdict::Approve);
     let content = read.choices().map(|chosen| chosen.join("\n"));
     let answers = vec![DoorAnswer { about: read.call, approves, content }];
     Ok(DoorSaid { texts: Vec::new(), answers })

@@ -12,7 +12,7 @@ use domain::view;
 use domain::visible::{visible, visible_multiline};
 use serde_json::{Value, json};
 
-use super::event::{Message, Source};
+use super::event::{EventSource, WorldMessage};
 use super::name::{call_id, prompt_id};
 use super::wire::{CallStatus, FunctionCall};
 
@@ -27,47 +27,47 @@ const NO: &str = "no";
 /// A hold in the form that clients of the second generation ask it in. The first generation knows only
 /// one question with texts to choose from, which is the same with less around it.
 #[derive(Clone, Debug)]
-pub(super) struct Prompt {
+pub(super) struct WorldPrompt {
     pub(super) multiple: bool,
     pub(super) allow_skip: bool,
     pub(super) questions: Vec<InquiryQuestion>,
     pub(super) allow_other: bool,
     metadata: Value,
-    kind: Kind,
+    kind: PromptKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum PromptKind {
     Approve,
     Choose,
     Settle,
     Inquiry(Inquiry),
 }
 
-impl Prompt {
+impl WorldPrompt {
     /// `None`: what is asked has no options, so this wire cannot say it. It is answered elsewhere.
-    pub(super) fn of(hold: &Hold) -> Option<Prompt> {
+    pub(super) fn of(hold: &Hold) -> Option<WorldPrompt> {
         if let Some(inquiry) = Inquiry::of(hold) {
-            return Some(Prompt {
+            return Some(WorldPrompt {
                 multiple: inquiry.multiple,
                 allow_skip: inquiry.allow_skip,
                 questions: inquiry.questions.iter().map(shown).collect(),
                 allow_other: false,
                 metadata: inquiry.metadata.clone(),
-                kind: Kind::Inquiry(inquiry),
+                kind: PromptKind::Inquiry(inquiry),
             });
         }
         let (options, multiple, allow_other, kind) = match &hold.question {
-            Question::Approve => (approval(hold), false, false, Kind::Approve),
+            Question::Approve => (approval(hold), false, false, PromptKind::Approve),
             Question::Choose { options, multiple, allow_other } => {
-                (options.clone(), *multiple, *allow_other, Kind::Choose)
+                (options.clone(), *multiple, *allow_other, PromptKind::Choose)
             }
-            Question::Settle => (settlements(), false, false, Kind::Settle),
+            Question::Settle => (settlements(), false, false, PromptKind::Settle),
             Question::Fill { .. } | Question::Perform { .. } => return None,
         };
         let header = match kind {
-            Kind::Approve => "Approval",
-            Kind::Settle => "What happened?",
+            PromptKind::Approve => "Approval",
+            PromptKind::Settle => "What happened?",
             _ => "Question",
         };
         // The text is made safe to show where it is put together.
@@ -78,7 +78,7 @@ impl Prompt {
             question: text(hold),
             options,
         };
-        Some(Prompt {
+        Some(WorldPrompt {
             multiple,
             allow_skip: false,
             questions: vec![asked],
@@ -89,7 +89,7 @@ impl Prompt {
     }
 
     /// The prompt as the second generation reads it.
-    pub(super) fn value(&self, hold: &Hold, source: &Source) -> Value {
+    pub(super) fn value(&self, hold: &Hold, source: &EventSource) -> Value {
         let questions: Vec<Value> = self.questions.iter().map(question).collect();
         let kind = if self.multiple { "multiple-select" } else { "single-select" };
         json!({
@@ -104,14 +104,14 @@ impl Prompt {
         let first = chosen.first().and_then(|chosen| chosen.options.first());
         let first = first.map_or("", String::as_str);
         match &self.kind {
-            Kind::Inquiry(inquiry) => inquiry.answer(chosen),
-            Kind::Choose => {
+            PromptKind::Inquiry(inquiry) => inquiry.answer(chosen),
+            PromptKind::Choose => {
                 Answer::Choose(chosen.iter().flat_map(|chosen| chosen.options.clone()).collect())
             }
-            Kind::Approve if first == YES_ONCE => approved(false),
-            Kind::Approve if first == YES_IN_SESSION => approved(true),
-            Kind::Approve => Answer::Deny { reason: None, stop: false },
-            Kind::Settle => match Settlement::parse(first) {
+            PromptKind::Approve if first == YES_ONCE => approved(false),
+            PromptKind::Approve if first == YES_IN_SESSION => approved(true),
+            PromptKind::Approve => Answer::Deny { reason: None, stop: false },
+            PromptKind::Settle => match Settlement::parse(first) {
                 Some(how) => Answer::Settle { how, content: None },
                 None => Answer::Deny { reason: None, stop: false },
             },
@@ -120,8 +120,8 @@ impl Prompt {
 }
 
 /// What has no options to choose from: a question that says where it is answered.
-pub(super) fn elsewhere(hold: &Hold, source: &Source, link: &str) -> Value {
-    let prompt = Prompt {
+pub(super) fn elsewhere(hold: &Hold, source: &EventSource, link: &str) -> Value {
+    let prompt = WorldPrompt {
         multiple: false,
         allow_skip: false,
         questions: vec![InquiryQuestion {
@@ -132,7 +132,7 @@ pub(super) fn elsewhere(hold: &Hold, source: &Source, link: &str) -> Value {
         }],
         allow_other: false,
         metadata: json!({"url": link}),
-        kind: Kind::Choose,
+        kind: PromptKind::Choose,
     };
     prompt.value(hold, source)
 }
@@ -151,14 +151,14 @@ pub(super) fn find<'a>(options: &'a [Choice], text: &str) -> Option<&'a Choice> 
 
 /// The message that carries a hold's prompt to clients of the first generation; `None` where those
 /// cannot ask it: several questions, a form, a task.
-pub(super) fn message(hold: &Hold, link: &str) -> Option<Message> {
-    let prompt = Prompt::of(hold).filter(|prompt| prompt.questions.len() == 1)?;
+pub(super) fn message(hold: &Hold, link: &str) -> Option<WorldMessage> {
+    let prompt = WorldPrompt::of(hold).filter(|prompt| prompt.questions.len() == 1)?;
     let (name, arguments) = match prompt.kind {
-        Kind::Approve => (REQUEST_APPROVAL, approval_arguments(hold, link)),
+        PromptKind::Approve => (REQUEST_APPROVAL, approval_arguments(hold, link)),
         _ => (HUMAN_INTERVENTION, choice_arguments(hold, &prompt)),
     };
     let id = prompt_id(hold);
-    Some(Message {
+    Some(WorldMessage {
         id: format!("prompt-{id}"),
         sender: String::new(),
         role: "assistant",
@@ -180,7 +180,7 @@ fn approval_arguments(hold: &Hold, link: &str) -> Value {
     json!({"originalToolCall": original(hold), "message": full, "options": options})
 }
 
-fn choice_arguments(hold: &Hold, prompt: &Prompt) -> Value {
+fn choice_arguments(hold: &Hold, prompt: &WorldPrompt) -> Value {
     let options = prompt.questions.iter().flat_map(|asked| &asked.options);
     let labels: Vec<&str> = options.map(|option| option.label.as_str()).collect();
     let question = prompt.questions.first().map_or("", |asked| asked.question.as_str());
@@ -231,7 +231,7 @@ fn status(hold: &Hold) -> CallStatus {
 
 /// What was chosen as it was offered: clients show it to people.
 fn choice_text(hold: &Hold, chosen: &[String]) -> String {
-    let prompt = Prompt::of(hold);
+    let prompt = WorldPrompt::of(hold);
     let options = || prompt.iter().flat_map(|prompt| &prompt.questions).flat_map(|it| &it.options);
     let label = |id: &String| match options().find(|option| option.id == *id) {
         Some(option) => option.label.clone(),

@@ -9,7 +9,7 @@ use domain::session::{RunStatus, Session};
 use serde_json::{Value, json};
 
 use super::chat::{Chat, summary};
-use super::fault::{Answered, Fault};
+use super::fault::{WorldsFault, WorldsResult};
 use super::here::{Here, ok};
 use super::memory::memory;
 use super::name::kebab;
@@ -30,14 +30,14 @@ pub(super) async fn mcp_health() -> Response {
 }
 
 /// Everything that would change worlds or agents.
-pub(super) async fn read_only(_who: Who, request: Request) -> Fault {
+pub(super) async fn read_only(_who: Who, request: Request) -> WorldsFault {
     let path = request.uri().path();
     let what = match () {
         () if path.ends_with("/restart") => "tool servers",
         () if path.contains("/agents") => "agents",
         () => "worlds",
     };
-    Fault::read_only(what)
+    WorldsFault::read_only(what)
 }
 
 pub(super) async fn worlds(State(room): State<DoorContext<Worlds>>, _who: Who) -> Response {
@@ -50,24 +50,24 @@ pub(super) async fn worlds(State(room): State<DoorContext<Worlds>>, _who: Who) -
     ok(&room.wire.worlds.iter().map(world).collect::<Vec<_>>())
 }
 
-pub(super) async fn world(here: Here) -> Answered {
+pub(super) async fn world(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
     Ok(ok(&serialized(&here, chat.as_ref()).await?))
 }
 
-pub(super) async fn agents(here: Here) -> Answered {
+pub(super) async fn agents(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
     let agents = here.world.agents.iter().map(|agent| shown(&here, agent, chat.as_ref()));
     Ok(ok(&agents.collect::<Vec<_>>()))
 }
 
-pub(super) async fn agent(here: Here) -> Answered {
+pub(super) async fn agent(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
-    let agent = here.agent(here.path("agent")).ok_or_else(Fault::no_agent)?;
+    let agent = here.agent(here.path("agent")).ok_or_else(WorldsFault::no_agent)?;
     Ok(ok(&shown(&here, agent, chat.as_ref())))
 }
 
-pub(super) async fn current(here: &Here) -> Answered<Option<Chat>> {
+pub(super) async fn current(here: &Here) -> WorldsResult<Option<Chat>> {
     let Some(id) = here.current_chat().await? else { return Ok(None) };
     match here.chat(&id).await {
         Ok(chat) => Ok(Some(chat)),
@@ -77,7 +77,7 @@ pub(super) async fn current(here: &Here) -> Answered<Option<Chat>> {
 }
 
 /// A world with its agents, the caller's chats, and what was said in the current one.
-pub(super) async fn serialized(here: &Here, chat: Option<&Chat>) -> Answered<Value> {
+pub(super) async fn serialized(here: &Here, chat: Option<&Chat>) -> WorldsResult<Value> {
     let chats = here.chats().await?;
     let chats: Vec<Value> = chats.iter().map(|(id, session)| summary(id, session)).collect();
     let agents: Vec<Value> =
@@ -107,7 +107,7 @@ fn shown(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> Value {
 }
 
 /// What is under way in the caller's chats of this world.
-pub(super) async fn status(here: Here) -> Answered {
+pub(super) async fn status(here: Here) -> WorldsResult {
     let engine = &here.app().engine;
     let (mut active, mut queued, mut agents) = (Vec::new(), Vec::new(), Vec::new());
     for (place, id) in here.own_sessions().await? {

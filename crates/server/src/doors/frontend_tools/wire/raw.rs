@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::say::Say;
+use super::say::StreamItem;
 use super::xml::{named, whole};
 
-pub(crate) struct Writer {
+pub(crate) struct RawWriter {
     model: String,
     /// Messages begun so far: each has its own id.
     messages: u32,
@@ -14,16 +14,16 @@ pub(crate) struct Writer {
     index: u32,
 }
 
-impl Writer {
-    pub(super) fn new(model: &str) -> Writer {
-        Writer { model: model.to_owned(), messages: 0, speaking: false, open: None, index: 0 }
+impl RawWriter {
+    pub(super) fn new(model: &str) -> RawWriter {
+        RawWriter { model: model.to_owned(), messages: 0, speaking: false, open: None, index: 0 }
     }
 
-    pub(super) fn write(&mut self, say: &Say, items: &mut Vec<String>) {
+    pub(super) fn write(&mut self, say: &StreamItem, items: &mut Vec<String>) {
         match say {
-            Say::Text(delta) => self.flow("text", delta, items),
-            Say::Thinking(delta) => self.flow("thinking", delta, items),
-            Say::Called { id, name, input } => {
+            StreamItem::Text(delta) => self.flow("text", delta, items),
+            StreamItem::Thinking(delta) => self.flow("thinking", delta, items),
+            StreamItem::Called { id, name, input } => {
                 self.begin(items);
                 self.close(items);
                 let block = json!({"type": "tool_use", "id": id, "name": named(name), "input": {}});
@@ -31,13 +31,13 @@ impl Writer {
                 items.push(self.delta(json!({"type": "input_json_delta", "partial_json": input})));
                 self.stop(items);
             }
-            Say::Closed => self.close(items),
-            Say::TurnEnded { calls } => {
+            StreamItem::Closed => self.close(items),
+            StreamItem::TurnEnded { calls } => {
                 self.begin(items);
                 self.end(if *calls { "tool_use" } else { "end_turn" }, items);
             }
             // There is no event that takes something back: the message ends here, and another follows.
-            Say::Withdrawn => self.end("end_turn", items),
+            StreamItem::Withdrawn => self.end("end_turn", items),
             other => {
                 self.end("end_turn", items);
                 items.extend(whole(other));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::doors::Format;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Say {
+pub(crate) enum StreamItem {
     /// The first item of a run's stream: by its format the client chooses how to read on.
     Opened(Meta),
     Text(String),

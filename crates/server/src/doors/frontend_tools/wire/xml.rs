@@ -3,34 +3,34 @@
 use serde_json::Value;
 
 use super::DONE;
-use super::say::{Awaited, Say, error};
+use super::say::{Awaited, StreamItem, error};
 use super::text::{Flowing, section};
 
 #[derive(Default)]
-pub(crate) struct Writer {
-    open: Option<(Block, Flowing)>,
+pub(crate) struct XmlWriter {
+    open: Option<(XmlBlock, Flowing)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
+enum XmlBlock {
     Text,
     Thinking,
 }
 
-impl Block {
+impl XmlBlock {
     fn name(self) -> &'static str {
         match self {
-            Block::Text => "content-block-text",
-            Block::Thinking => "content-block-thinking",
+            XmlBlock::Text => "content-block-text",
+            XmlBlock::Thinking => "content-block-thinking",
         }
     }
 }
 
-impl Writer {
-    pub(super) fn write(&mut self, say: &Say, items: &mut Vec<String>) {
+impl XmlWriter {
+    pub(super) fn write(&mut self, say: &StreamItem, items: &mut Vec<String>) {
         match say {
-            Say::Text(delta) => self.flow(Block::Text, delta, items),
-            Say::Thinking(delta) => self.flow(Block::Thinking, delta, items),
+            StreamItem::Text(delta) => self.flow(XmlBlock::Text, delta, items),
+            StreamItem::Thinking(delta) => self.flow(XmlBlock::Thinking, delta, items),
             other => {
                 self.close(items);
                 items.extend(whole(other));
@@ -38,7 +38,7 @@ impl Writer {
         }
     }
 
-    fn flow(&mut self, block: Block, delta: &str, items: &mut Vec<String>) {
+    fn flow(&mut self, block: XmlBlock, delta: &str, items: &mut Vec<String>) {
         if self.open.as_ref().is_none_or(|(open, _)| *open != block) {
             if delta.is_empty() {
                 return;
@@ -60,10 +60,10 @@ impl Writer {
 }
 
 /// What is an item by itself. The raw format says these in the same way.
-pub(super) fn whole(say: &Say) -> Option<String> {
+pub(super) fn whole(say: &StreamItem) -> Option<String> {
     match say {
-        Say::Opened(meta) => Some(with_data("meta_init", &meta.object())),
-        Say::Called { id, name, input } => {
+        StreamItem::Opened(meta) => Some(with_data("meta_init", &meta.object())),
+        StreamItem::Called { id, name, input } => {
             // Not JSON only if the model wrote something else; then it is shown as the text that it is.
             let input = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()));
             Some(format!(
@@ -73,24 +73,26 @@ pub(super) fn whole(say: &Say) -> Option<String> {
                 attribute_json(&input)
             ))
         }
-        Say::Result { id, name, text } => Some(format!(
+        StreamItem::Result { id, name, text } => Some(format!(
             "<content-block-tool_result id=\"{}\" name=\"{}\">{}</content-block-tool_result>",
             attribute(id),
             attribute(&named(name)),
             section(text)
         )),
-        Say::Awaiting(awaited) => {
+        StreamItem::Awaiting(awaited) => {
             Some(with_data("awaiting_frontend_tools", &Awaited::array(awaited)))
         }
-        Say::Failed { code, message } => Some(format!(
+        StreamItem::Failed { code, message } => Some(format!(
             "<content-block-error>{}</content-block-error>",
             section(&error(code, message).to_string())
         )),
-        Say::Final(value) => Some(with_data("meta_final", value)),
-        Say::Done => Some(DONE.to_owned()),
-        Say::Text(_) | Say::Thinking(_) | Say::Closed | Say::TurnEnded { .. } | Say::Withdrawn => {
-            None
-        }
+        StreamItem::Final(value) => Some(with_data("meta_final", value)),
+        StreamItem::Done => Some(DONE.to_owned()),
+        StreamItem::Text(_)
+        | StreamItem::Thinking(_)
+        | StreamItem::Closed
+        | StreamItem::TurnEnded { .. }
+        | StreamItem::Withdrawn => None,
     }
 }
 
