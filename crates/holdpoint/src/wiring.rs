@@ -187,9 +187,9 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
             client.deny_values.clone(),
         )?),
         ToolKind::Human { asks } => match asks {
-            config::Asks::Options => Arc::new(HumanTool::new(name, HumanToolKind::Options)?),
-            config::Asks::Anything => Arc::new(HumanTool::new(name, HumanToolKind::Anything)?),
-            config::Asks::Questions => Arc::new(InquiryTool::new(name)?),
+            config::AskScope::Options => Arc::new(HumanTool::new(name, HumanToolKind::Options)?),
+            config::AskScope::Anything => Arc::new(HumanTool::new(name, HumanToolKind::Anything)?),
+            config::AskScope::Questions => Arc::new(InquiryTool::new(name)?),
         },
         ToolKind::Mcp(_) => anyhow::bail!("`{name}` is a box of tools and not one tool"),
     })

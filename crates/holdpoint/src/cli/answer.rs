@@ -216,13 +216,13 @@ fn prompt<T>(
 ) -> anyhow::Result<T> {
     let screen = terminal.for_prompts();
     let mut input = io::stdin().lock();
-    let mut output = To(screen);
+    let mut output = AnswerScreen(screen);
     ask(&mut Menu::new(&mut input, &mut output).of_columns(screen.columns()), &screen)
 }
 
-struct To(Screen);
+struct AnswerScreen(Screen);
 
-impl Write for To {
+impl Write for AnswerScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.print(&String::from_utf8_lossy(bytes))?;
         Ok(bytes.len())

@@ -8,7 +8,7 @@ use domain::schema;
 use domain::visible::visible;
 use serde_json::{Map, Value};
 
-use super::menu::{Entry, Menu};
+use super::menu::{Menu, MenuEntry};
 
 /// Asks until the whole form is valid.
 pub fn fill(menu: &mut Menu<'_>, form: Option<&Value>) -> anyhow::Result<Value> {
@@ -40,7 +40,7 @@ fn walk(menu: &mut Menu<'_>, form: &Value, fields: &Map<String, Value>) -> anyho
     ordered.sort_by_key(|(name, _)| place(name).unwrap_or(needed.len()));
     let mut filled = Map::new();
     for (name, schema) in ordered {
-        let field = Field { name, schema, required: place(name).is_some() };
+        let field = FormEntry { name, schema, required: place(name).is_some() };
         if let Some(value) = field.ask(menu)? {
             filled.insert(name.clone(), value);
         }
@@ -48,13 +48,13 @@ fn walk(menu: &mut Menu<'_>, form: &Value, fields: &Map<String, Value>) -> anyho
     Ok(Value::Object(filled))
 }
 
-struct Field<'a> {
+struct FormEntry<'a> {
     name: &'a str,
     schema: &'a Value,
     required: bool,
 }
 
-impl Field<'_> {
+impl FormEntry<'_> {
     /// Nothing: an optional field was left out.
     fn ask(&self, menu: &mut Menu<'_>) -> anyhow::Result<Option<Value>> {
         menu.say("")?;
@@ -150,7 +150,7 @@ impl Field<'_> {
     fn one_of(&self, menu: &mut Menu<'_>, values: &[Value]) -> anyhow::Result<Option<Value>> {
         let mut entries = entries(values);
         if self.may_skip() {
-            entries.push(Entry::new(SKIP, "(leave empty)"));
+            entries.push(MenuEntry::new(SKIP, "(leave empty)"));
         }
         let chosen = menu.choose_one(&entries)?;
         Ok(position(&chosen).and_then(|index| values.get(index)).cloned())
@@ -159,7 +159,7 @@ impl Field<'_> {
     fn some_of(&self, menu: &mut Menu<'_>, values: &[Value]) -> anyhow::Result<Option<Value>> {
         let mut entries = entries(values);
         if self.may_skip() {
-            entries.push(Entry::new(SKIP, "(leave empty)"));
+            entries.push(MenuEntry::new(SKIP, "(leave empty)"));
         }
         let chosen = menu.choose(&entries, true, false)?;
         if chosen.iter().any(|id| id == SKIP) {
@@ -187,12 +187,12 @@ impl Field<'_> {
 const SKIP: &str = "@skip";
 
 /// The ids are positions with a mark, because a bare number is the menu's own.
-fn entries(values: &[Value]) -> Vec<Entry> {
+fn entries(values: &[Value]) -> Vec<MenuEntry> {
     let label = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let entry = |(index, value)| Entry::new(&format!("@{index}"), &label(value));
+    let entry = |(index, value)| MenuEntry::new(&format!("@{index}"), &label(value));
     values.iter().enumerate().map(entry).collect()
 }
 

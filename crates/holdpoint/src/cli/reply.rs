@@ -21,7 +21,7 @@ pub fn explain(terminal: &Terminal, args: &ReplyExplainArgs) -> anyhow::Result<E
     let Some(text) = &args.text else { return lines(&out, io::stdin().lock()) };
     let context = match &args.context {
         None => ReplyContext::default(),
-        Some(json) => serde_json::from_str::<Asks>(json)
+        Some(json) => serde_json::from_str::<ContextOptions>(json)
             .map_err(|why| UsageError(format!("--context is no good: {why}")))?
             .context()
             .map_err(|why| UsageError(format!("--context is no good: {why}")))?,
@@ -92,13 +92,13 @@ fn read(line: &[u8]) -> Result<ReplyVerdict, String> {
 #[derive(Deserialize)]
 struct Line {
     text: String,
-    ctx: Option<Asks>,
+    ctx: Option<ContextOptions>,
 }
 
 /// The context, with the plain question for everything that is not said.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Asks {
+#[serde(deny_unknown_fields, default, expecting = "struct Asks")]
+struct ContextOptions {
     kind: String,
     options: Vec<String>,
     multi: bool,
@@ -111,9 +111,9 @@ struct Asks {
     formatted: bool,
 }
 
-impl Default for Asks {
-    fn default() -> Asks {
-        Asks {
+impl Default for ContextOptions {
+    fn default() -> ContextOptions {
+        ContextOptions {
             kind: "confirm".into(),
             options: Vec::new(),
             multi: false,
@@ -128,7 +128,7 @@ impl Default for Asks {
     }
 }
 
-impl Asks {
+impl ContextOptions {
     fn context(self) -> Result<ReplyContext, String> {
         let asked = match self.kind.as_str() {
             "confirm" => ExpectedReply::Confirm { numbered: self.numbered },

@@ -22,7 +22,7 @@ use toml::Spanned;
 
 use super::agent::AgentConfig;
 use super::mistakes::Mistakes;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 pub use common::ChannelConfig;
 pub use unopened::Unopened;
@@ -61,7 +61,7 @@ pub enum PlatformConfig {
 pub(super) fn check(
     channels: &BTreeMap<Spanned<String>, Spanned<CommonTable>>,
     agents: &[AgentConfig],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
     mistakes: &mut Mistakes,
 ) -> Vec<ChannelConfig> {
     let mut checked = Vec::new();
@@ -76,7 +76,7 @@ fn check_one(
     name: &Spanned<String>,
     common: &Spanned<CommonTable>,
     agents: &[AgentConfig],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<Option<ChannelConfig>> {
     let at = Section {
         name: name.get_ref(),

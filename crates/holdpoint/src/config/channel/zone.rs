@@ -3,9 +3,9 @@
 use channels::card::Zone;
 use toml::Spanned;
 
-use crate::config::source::{Result, Source};
+use crate::config::source::{ConfigSource, Result};
 
-pub(super) fn parse(given: &Spanned<String>, source: &Source<'_>) -> Result<Zone> {
+pub(super) fn parse(given: &Spanned<String>, source: &ConfigSource<'_>) -> Result<Zone> {
     read(given.get_ref()).ok_or_else(|| {
         let shown = domain::visible::visible(given.get_ref());
         let message = format!(
