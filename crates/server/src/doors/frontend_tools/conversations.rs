@@ -1,6 +1,7 @@
 //! `GET /agent/{uuid}/conversations`: the runs of a session, the newest first. After a reload, a client
 //! finds here what it is still asked.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
@@ -13,11 +14,11 @@ use domain::message::{Message, Role};
 use domain::session::RunStatus;
 use domain::time::Timestamp;
 use ports::store::Entry;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::limits::{CONVERSATIONS_DEFAULT, CONVERSATIONS_MAX};
 use super::sessions::{QueryResult, within};
+use super::transcript::TranscriptMessage;
 use super::wire::Awaited;
 use super::{Frontend, awaiting, find, transcript};
 use crate::asked::json as reply;
@@ -67,7 +68,7 @@ pub(super) async fn list(
         shown::record(&room.app, &who.caller, room.door.name, &prompt.hold).await?;
     }
     let prompts: Vec<Awaited> = open.iter().map(awaiting::FrontendPrompt::shown).collect();
-    let conversations: Vec<Value> = chosen
+    let conversations: Vec<Conversation<'_>> = chosen
         .into_iter()
         .map(|(number, run)| {
             let messages = run.messages.iter().map(|message| &**message);
@@ -76,10 +77,41 @@ pub(super) async fn list(
             run.shown(number, messages, prompts)
         })
         .collect();
-    let page = json!({
-        "conversations": conversations, "has_more": has_more, "title": session.title,
-    });
+    let page = ConversationsPage { conversations, has_more, title: session.title.as_deref() };
     Ok(reply(StatusCode::OK, &page))
+}
+
+#[derive(Debug, Serialize)]
+struct ConversationsPage<'a> {
+    conversations: Vec<Conversation<'a>>,
+    has_more: bool,
+    title: Option<&'a str>,
+}
+
+/// One run, as this wire shows it.
+#[derive(Debug, Serialize)]
+struct Conversation<'a> {
+    conversation_id: String,
+    run_id: String,
+    sequence_number: usize,
+    user_message: Cow<'a, str>,
+    final_response: Option<Cow<'a, str>>,
+    started_at: String,
+    completed_at: Option<String>,
+    stop_reason: Option<&'static str>,
+    total_steps: usize,
+    usage: ConversationUsage,
+    /// Always null: files are not made here.
+    generated_files: Option<()>,
+    messages: Vec<TranscriptMessage>,
+    #[serde(skip_serializing_if = "<[Awaited]>::is_empty")]
+    pending_frontend_tools: &'a [Awaited],
+}
+
+#[derive(Debug, Serialize)]
+struct ConversationUsage {
+    input_tokens: u64,
+    output_tokens: u64,
 }
 
 /// One run, as the log tells of it.
@@ -132,7 +164,12 @@ impl RunRecord {
         self.ended_at = Some(at);
     }
 
-    fn shown(&self, number: usize, messages: Vec<Value>, prompts: &[Awaited]) -> Value {
+    fn shown<'a>(
+        &'a self,
+        number: usize,
+        messages: Vec<TranscriptMessage>,
+        prompts: &'a [Awaited],
+    ) -> Conversation<'a> {
         let said = self.messages.iter().find(|message| message.role == Role::User);
         let last = self.messages.iter().rfind(|message| message.role == Role::Assistant);
         let steps = self.messages.iter().filter(|message| message.role == Role::Assistant).count();
@@ -144,25 +181,24 @@ impl RunRecord {
             RunStatus::Cancelled => Some("cancelled"),
         };
         let is_over = self.status.is_over();
-        let mut shown = json!({
-            "conversation_id": said.map_or_else(|| self.run.to_string(), |message| message.id.to_string()),
-            "run_id": self.run.to_string(),
-            "sequence_number": number,
-            "user_message": said.map(|message| message.text()).unwrap_or_default(),
-            "final_response": last.filter(|_| is_over).map(|message| message.text()),
-            "started_at": self.started_at.to_string(),
-            "completed_at": self.ended_at.map(|at| at.to_string()),
-            "stop_reason": stop_reason,
-            "total_steps": steps,
-            "usage": {
-                "input_tokens": self.usage.input_tokens, "output_tokens": self.usage.output_tokens,
+        Conversation {
+            conversation_id: said
+                .map_or_else(|| self.run.to_string(), |message| message.id.to_string()),
+            run_id: self.run.to_string(),
+            sequence_number: number,
+            user_message: said.map(|message| message.text()).unwrap_or_default(),
+            final_response: last.filter(|_| is_over).map(|message| message.text()),
+            started_at: self.started_at.to_string(),
+            completed_at: self.ended_at.map(|at| at.to_string()),
+            stop_reason,
+            total_steps: steps,
+            usage: ConversationUsage {
+                input_tokens: self.usage.input_tokens,
+                output_tokens: self.usage.output_tokens,
             },
-            "generated_files": null,
-            "messages": messages,
-        });
-        if !prompts.is_empty() {
-            shown["pending_frontend_tools"] = Awaited::array(prompts);
+            generated_files: None,
+            messages,
+            pending_frontend_tools: prompts,
         }
-        shown
     }
 }

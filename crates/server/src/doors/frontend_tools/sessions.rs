@@ -6,8 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use domain::session::Session;
 use ports::store::SessionRow;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::limits::{PAGE, SESSIONS_COUNTED, SESSIONS_DEFAULT, SESSIONS_MAX};
 use super::transcript::is_prompt;
@@ -65,18 +64,33 @@ pub(super) async fn list(
         sessions.push(shown(row, &session));
     }
     let total = rows.len();
-    Ok(reply(StatusCode::OK, &json!({"sessions": sessions, "total": total})))
+    Ok(reply(StatusCode::OK, &SessionsPage { sessions, total }))
 }
 
-fn shown(row: &SessionRow, session: &Session) -> Value {
+#[derive(Debug, Serialize)]
+struct SessionsPage {
+    sessions: Vec<ListedSession>,
+    total: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedSession {
+    agent_uuid: String,
+    title: Option<String>,
+    created_at: String,
+    updated_at: String,
+    total_runs: usize,
+}
+
+fn shown(row: &SessionRow, session: &Session) -> ListedSession {
     let runs = session.transcript.iter().filter(|message| is_prompt(message)).count();
-    json!({
-        "agent_uuid": body::uuid(row.id),
-        "title": row.title,
-        "created_at": row.opened_at.to_string(),
-        "updated_at": row.changed_at.to_string(),
-        "total_runs": runs + session.queue.len(),
-    })
+    ListedSession {
+        agent_uuid: body::uuid(row.id),
+        title: row.title.clone(),
+        created_at: row.opened_at.to_string(),
+        updated_at: row.changed_at.to_string(),
+        total_runs: runs + session.queue.len(),
+    }
 }
 
 /// How many are wanted, if that many can be had.

@@ -6,11 +6,10 @@ use domain::message::{Part, Role};
 use domain::session::Session;
 use domain::tool::Place as Where;
 use engine::{Caller, Error};
-use serde_json::json;
 
 use super::attached::Connection;
 use super::limits::HINTS_MAX;
-use super::wire::{Awaited, FormatWriter, Meta, STYLE, StreamItem, framed};
+use super::wire::{Awaited, FinalWord, FormatWriter, Meta, STYLE, StreamItem, framed};
 use super::{Frontend, awaiting, body, repeats, transcript};
 use crate::auth::Who;
 use crate::doors::delivered::EndMark;
@@ -212,12 +211,12 @@ impl FrontendTeller {
         let all = session.transcript.iter().map(|message| &**message);
         let steps = transcript::of_latest_run(&session);
         let steps = steps.filter(|message| message.role == Role::Assistant).count();
-        Ok(StreamItem::Final(json!({
-            "conversation_history": transcript::messages(all, &session, engine),
-            "stop_reason": "end_turn",
-            "total_steps": steps,
-            "generated_files": [],
-        })))
+        Ok(StreamItem::Final(FinalWord {
+            conversation_history: transcript::messages(all, &session, engine),
+            stop_reason: "end_turn",
+            total_steps: steps,
+            generated_files: [],
+        }))
     }
 }
 

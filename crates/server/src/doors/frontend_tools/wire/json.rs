@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::DONE;
-use super::say::{Awaited, Meta, StreamItem, error};
+use super::say::{Meta, StreamItem, error_json, json_text};
 use super::xml::named;
 
 /// What the client's side is written for. Only a pause is longer: the client reads its last piece only.
@@ -30,12 +30,33 @@ struct JsonItem<'a> {
 
 impl JsonItem<'_> {
     fn written(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        json_text(self)
     }
 
     fn with<'b>(&'b self, delta: &'b str, is_final: bool) -> JsonItem<'b> {
         JsonItem { delta, is_final, ..self.clone() }
     }
+}
+
+/// That the client takes back what it showed last.
+#[derive(Serialize)]
+struct Rollback {
+    message: &'static str,
+    code: &'static str,
+    details: NoDetails,
+    collapse_previous_assistant: bool,
+}
+
+#[derive(Serialize)]
+struct NoDetails {}
+
+impl Rollback {
+    const WITHDRAWN: Rollback = Rollback {
+        message: "what was said last is withdrawn, and said anew",
+        code: "withdrawn",
+        details: NoDetails {},
+        collapse_previous_assistant: true,
+    };
 }
 
 impl JsonWriter {
@@ -86,19 +107,15 @@ impl JsonWriter {
                 self.cut("tool_result", text, Some((id, &named(name))), items);
             }
             StreamItem::Awaiting(awaited) => {
-                let array = Awaited::array(awaited).to_string();
+                let array = json_text(awaited);
                 items.push(self.envelope("awaiting_frontend_tools").with(&array, true).written());
             }
             StreamItem::Failed { code, message } => {
-                self.cut("error", &error(code, message).to_string(), None, items);
+                self.cut("error", &error_json(code, message), None, items);
             }
-            StreamItem::Final(value) => self.cut("meta_final", &value.to_string(), None, items),
+            StreamItem::Final(last) => self.cut("meta_final", &json_text(last), None, items),
             StreamItem::Withdrawn => {
-                let why = serde_json::json!({
-                    "message": "what was said last is withdrawn, and said anew",
-                    "code": "withdrawn", "details": {}, "collapse_previous_assistant": true,
-                });
-                self.cut("rollback", &why.to_string(), None, items);
+                self.cut("rollback", &json_text(&Rollback::WITHDRAWN), None, items);
             }
             StreamItem::Done => items.push(DONE.to_owned()),
             StreamItem::Text(_)
@@ -113,7 +130,7 @@ impl JsonWriter {
     fn opener(&self, meta: &Meta) -> String {
         let written = |query: &str| {
             let meta = Meta { user_query: query.to_owned(), ..meta.clone() };
-            let item = self.envelope("meta_init").with(&meta.object().to_string(), true).written();
+            let item = self.envelope("meta_init").with(&json_text(&meta), true).written();
             // Before it knows the format, the client looks for tags.
             item.replace('<', "\\u003c")
         };

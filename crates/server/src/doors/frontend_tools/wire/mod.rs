@@ -9,7 +9,7 @@ mod tests;
 mod text;
 mod xml;
 
-pub(crate) use say::{Awaited, Meta, StreamItem};
+pub(crate) use say::{Awaited, FinalWord, Meta, StreamItem};
 
 use crate::doors::Format;
 use crate::doors::stream::{Heartbeat, Style};

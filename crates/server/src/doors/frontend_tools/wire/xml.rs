@@ -1,9 +1,10 @@
 //! The xml format: tags around blocks, each tag and each piece of text an item of its own.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::DONE;
-use super::say::{Awaited, StreamItem, error};
+use super::say::{StreamItem, error_json, json_text};
 use super::text::{Flowing, section};
 
 #[derive(Default)]
@@ -62,7 +63,7 @@ impl XmlWriter {
 /// What is an item by itself. The raw format says these in the same way.
 pub(super) fn whole(say: &StreamItem) -> Option<String> {
     match say {
-        StreamItem::Opened(meta) => Some(with_data("meta_init", &meta.object())),
+        StreamItem::Opened(meta) => Some(with_data("meta_init", meta)),
         StreamItem::Called { id, name, input } => {
             // Not JSON only if the model wrote something else; then it is shown as the text that it is.
             let input = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()));
@@ -79,14 +80,12 @@ pub(super) fn whole(say: &StreamItem) -> Option<String> {
             attribute(&named(name)),
             section(text)
         )),
-        StreamItem::Awaiting(awaited) => {
-            Some(with_data("awaiting_frontend_tools", &Awaited::array(awaited)))
-        }
+        StreamItem::Awaiting(awaited) => Some(with_data("awaiting_frontend_tools", awaited)),
         StreamItem::Failed { code, message } => Some(format!(
             "<content-block-error>{}</content-block-error>",
-            section(&error(code, message).to_string())
+            section(&error_json(code, message))
         )),
-        StreamItem::Final(value) => Some(with_data("meta_final", value)),
+        StreamItem::Final(last) => Some(with_data("meta_final", last)),
         StreamItem::Done => Some(DONE.to_owned()),
         StreamItem::Text(_)
         | StreamItem::Thinking(_)
@@ -96,14 +95,14 @@ pub(super) fn whole(say: &StreamItem) -> Option<String> {
     }
 }
 
-fn with_data(tag: &str, value: &Value) -> String {
+fn with_data<T: Serialize>(tag: &str, value: &T) -> String {
     format!("<{tag} data=\"{}\"></{tag}>", attribute_json(value))
 }
 
 /// JSON such that decoding its entities once or twice gives the same.
-fn attribute_json(value: &Value) -> String {
+fn attribute_json<T: Serialize>(value: &T) -> String {
     let mut text = String::new();
-    for c in value.to_string().chars() {
+    for c in json_text(value).chars() {
         match c {
             '"' => text.push_str("&quot;"),
             '&' | '<' | '>' | '\'' => escape(&mut text, c),

@@ -165,7 +165,7 @@ proptest! {
         }).collect();
         let items = written(format, &[StreamItem::Awaiting(awaited.clone()), StreamItem::Done]);
         prop_assert_eq!(items.len(), 2);
-        let expected = vec![Node::Awaiting(Awaited::array(&awaited)), Node::Done];
+        let expected = vec![Node::Awaiting(json!(awaited)), Node::Done];
         prop_assert_eq!(read(format, &items), expected);
     }
 
