@@ -7,7 +7,6 @@ use axum::response::Response;
 use domain::id::{MessageId, SessionId};
 use domain::session::Session;
 use ports::store::PutNote;
-use serde_json::{Value, json};
 
 use super::DOOR;
 use super::edit::is_own;
@@ -17,6 +16,7 @@ use super::here::{Here, ok};
 use super::limits::{CHATS_MAX, PAGES_MAX, TITLE_CHARS};
 use super::name::{SessionPlace, is_chat_id, kebab};
 use super::prompt::{self, WorldPrompt};
+use super::replies::{ChatChosen, ChatOpened, ChatPrompt, ListedChat, Notice};
 use super::{edit, rest};
 use crate::doors::{NamedAgent, conversation, shown};
 
@@ -194,8 +194,8 @@ impl Here {
 const CURRENT: &str = "worlds.current";
 const REMOVED: &str = "worlds.removed";
 
-pub(super) fn summary(id: &str, session: &Session) -> Value {
-    json!({"id": id, "name": title(session), "messageCount": session.transcript.len()})
+pub(super) fn summary(id: &str, session: &Session) -> ListedChat {
+    ListedChat { id: id.to_owned(), name: title(session), message_count: session.transcript.len() }
 }
 
 /// A chat is named after the first thing that was said in it.
@@ -222,7 +222,7 @@ pub(super) async fn list(here: Here) -> WorldsResult {
 pub(super) async fn open(here: Here) -> WorldsResult {
     let chat = here.open_chat().await?;
     let world = rest::serialized(&here, Some(&chat)).await?;
-    Ok(ok(&json!({"world": world, "chatId": chat.id, "success": true})))
+    Ok(ok(&ChatOpened { world, chat_id: chat.id, success: true }))
 }
 
 /// What was said stays in the record; the chat is gone from the list, and its runs end.
@@ -233,7 +233,7 @@ pub(super) async fn remove(here: Here) -> WorldsResult {
     }
     let key = format!("{}/{}", here.id, chat.id);
     here.put_note(REMOVED, key, Some(Vec::new())).await?;
-    Ok(ok(&json!({"message": "Chat deleted successfully"})))
+    Ok(ok(&Notice { message: "Chat deleted successfully" }))
 }
 
 /// Makes a chat the current one, and lists everything in it that waits for a person.
@@ -246,21 +246,19 @@ pub(super) async fn set(here: Here) -> WorldsResult<Response> {
         .flat_map(|session| session.open_holds().map(move |hold| (hold.clone(), session)))
         .collect();
     open.sort_by_key(|(hold, _)| hold.id);
-    let mut prompts = Vec::new();
+    let mut hitl_prompts = Vec::new();
     for (hold, session) in open {
         let source = here.source(&chat.id, session);
         shown::record(here.app(), here.caller(), DOOR, &hold).await?;
         let prompt = match WorldPrompt::of(&hold) {
-            Some(prompt) => prompt.value(&hold, &source),
+            Some(prompt) => prompt.shown(&hold, &source),
             None => {
                 let link = format!("{}/holds/{}", here.app().origin, hold.id);
                 prompt::elsewhere(&hold, &source, &link)
             }
         };
-        prompts.push(json!({"chatId": chat.id, "prompt": prompt}));
+        hitl_prompts.push(ChatPrompt { chat_id: chat.id.clone(), prompt });
     }
     let world = rest::serialized(&here, Some(&chat)).await?;
-    Ok(ok(&json!({
-        "world": world, "chatId": chat.id, "hitlPrompts": prompts, "success": true,
-    })))
+    Ok(ok(&ChatChosen { world, chat_id: chat.id, hitl_prompts, success: true }))
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use domain::message::{Message, Origin, Role};
 use domain::session::{RunStatus, Session};
-use serde_json::json;
 
 use super::body::{Detail, Fields};
 use super::chat::Chat;
@@ -14,6 +13,7 @@ use super::fault::{WorldsFault, WorldsResult};
 use super::here::{Here, PostRequest, ok};
 use super::message::say;
 use super::name::kebab;
+use super::replies::{MessagesRemoved, Notice, RunStopped};
 use super::rest::current;
 use super::telling::Generation;
 use crate::doors::conversation;
@@ -34,7 +34,7 @@ pub(super) async fn stop(posted: PostRequest) -> WorldsResult {
         stopped |= end_run(&posted.here, session, "stopped in the chat").await?;
     }
     let reason = if stopped { "stopped" } else { "no-active-process" };
-    Ok(ok(&json!({"success": true, "chatId": chat.id, "stopped": stopped, "reason": reason})))
+    Ok(ok(&RunStopped { success: true, chat_id: chat.id, stopped, reason }))
 }
 
 /// Takes the message and what followed it out of the conversation, and says the new text in its place.
@@ -72,11 +72,15 @@ pub(super) async fn remove(posted: PostRequest) -> WorldsResult {
     let agents: Vec<&str> = removed.iter().map(|(agent, _)| agent.as_str()).collect();
     let total: usize = removed.iter().map(|(_, messages)| messages).sum();
     let told = format!("Successfully removed {total} message(s) from {} agent(s)", agents.len());
-    Ok(ok(&json!({
-        "success": true, "messageId": message.id.to_string(), "totalAgents": agents.len(),
-        "processedAgents": agents, "failedAgents": [], "messagesRemovedTotal": total,
-        "message": told,
-    })))
+    Ok(ok(&MessagesRemoved {
+        success: true,
+        message_id: message.id.to_string(),
+        total_agents: agents.len(),
+        processed_agents: agents,
+        failed_agents: [],
+        messages_removed_total: total,
+        message: told,
+    }))
 }
 
 /// Begins the conversation with one agent anew, in the current chat.
@@ -92,7 +96,7 @@ pub(super) async fn forget(here: Here) -> WorldsResult {
             here.branch(&chat.id, session, first.id).await?;
         }
     }
-    Ok(ok(&json!({"message": "Agent memory cleared successfully"})))
+    Ok(ok(&Notice { message: "Agent memory cleared successfully" }))
 }
 
 /// What runs cannot be taken back while it does.

@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use serde_json::Value;
 
 use super::wire::{
-    CallStatus, ChatMessage, FunctionCall, LogEvent, PromptMetadata, SseData, SseTold,
+    CallStatus, ChatMessage, FunctionCall, HitlPrompt, LogEvent, PromptMetadata, SseData, SseTold,
     ToolExecution, WorldActivity, WorldsEvent,
 };
 use crate::asked::write;
@@ -161,7 +161,7 @@ pub(super) enum ToolProgress<'a> {
     },
     /// A prompt for people.
     Prompt {
-        prompt: &'a Value,
+        prompt: &'a HitlPrompt,
     },
     Result {
         text: &'a str,

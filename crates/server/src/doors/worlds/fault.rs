@@ -4,7 +4,8 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::refusal::Refusal;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::body::Detail;
 use crate::problem::{Problem, Refused};
@@ -20,6 +21,17 @@ struct FaultParts {
     details: Vec<Detail>,
     decision: Option<Value>,
     retry_after_s: Option<u64>,
+}
+
+/// A fault as it is sent.
+#[derive(Serialize)]
+struct FaultBody {
+    error: String,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Value>,
 }
 
 /// A fault of our own.
@@ -102,11 +114,7 @@ impl WorldsFault {
 
     /// What a wire without words for it says instead of nothing.
     fn of(problem: &Problem) -> WorldsFault {
-        let value = serde_json::to_value(problem).unwrap_or_default();
-        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
-        let status = value["status"].as_u64().and_then(|status| status.try_into().ok());
-        let status = status.unwrap_or(500);
-        let code = match text("code").as_str() {
+        let code = match problem.code() {
             "unauthenticated" => "UNAUTHENTICATED",
             "not_entitled" => "NOT_ENTITLED",
             "not_found" => "TOOL_CALL_NOT_FOUND",
@@ -121,18 +129,15 @@ impl WorldsFault {
             _ => INTERNAL,
         };
         // A body that does not fit is 400 on this wire, a locked world 423.
-        let status = match (status, code) {
+        let status = match (problem.status(), code) {
             (422, _) => 400,
             (409, "WORLD_LOCKED") => 423,
             (status, _) => status,
         };
-        let mut fault = WorldsFault::new(status, code, text("detail"));
-        fault.0.details = value["field"]
-            .as_str()
-            .map(|field| Detail::new(field, text("detail")))
-            .into_iter()
-            .collect();
-        fault.0.decision = value.get("decision").cloned();
+        let mut fault = WorldsFault::new(status, code, problem.detail());
+        let detail = |field: &str| Detail::new(field, problem.detail());
+        fault.0.details = problem.field().map(detail).into_iter().collect();
+        fault.0.decision = problem.decision().cloned();
         fault.0.retry_after_s = matches!(status, 429 | 503).then_some(1);
         fault
     }
@@ -179,15 +184,11 @@ impl From<Vec<Detail>> for WorldsFault {
 impl IntoResponse for WorldsFault {
     fn into_response(self) -> Response {
         let FaultParts { status, code, error, details, decision, retry_after_s } = *self.0;
-        let mut body = json!({"error": error, "code": code});
-        if !details.is_empty() {
-            body["details"] = details.iter().map(Detail::value).collect();
-        }
-        if let Some(decision) = decision {
-            body["decision"] = decision;
-        }
+        let body = FaultBody { error, code, details, decision };
+        // Strings and JSON values only: writing them cannot fail.
+        let body = serde_json::to_string(&body).unwrap_or_default();
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut reply = (status, body.to_string()).into_response();
+        let mut reply = (status, body).into_response();
         let headers = reply.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(seconds) = retry_after_s {

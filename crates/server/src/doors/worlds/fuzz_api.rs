@@ -1,7 +1,5 @@
 //! For [`crate::fuzz_api`].
 
-use serde_json::Value;
-
 use super::body::{Detail, loose, object};
 use super::message::Posting;
 use super::respond::Respond;
@@ -9,8 +7,7 @@ use super::tool_result::{ResultVerdict, ToolResult};
 use crate::doors::fuzz_api::{DoorAnswer, DoorSaid};
 
 fn told(details: Vec<Detail>) -> String {
-    let details: Vec<Value> = details.iter().map(Detail::value).collect();
-    Value::Array(details).to_string()
+    serde_json::to_string(&details).unwrap_or_default()
 }
 
 pub(in crate::doors) fn tool_result(body: &[u8]) -> Result<DoorSaid, String> {

@@ -23,6 +23,7 @@ mod memory;
 mod message;
 mod name;
 mod prompt;
+mod replies;
 mod respond;
 mod rest;
 mod telling;

@@ -10,11 +10,15 @@ use domain::inquiry::{Chosen, Inquiry, InquiryQuestion};
 use domain::schema::redact;
 use domain::view;
 use domain::visible::{visible, visible_multiline};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::event::{EventSource, WorldMessage};
 use super::name::{call_id, prompt_id};
-use super::wire::{CallStatus, FunctionCall};
+use super::wire::{
+    ApprovalArguments, CallStatus, ChoiceArguments, FunctionCall, HitlOption, HitlPrompt,
+    HitlQuestion, OriginalCall, PromptContext,
+};
 
 /// Names of the calls that clients of the first generation look for.
 pub(super) const REQUEST_APPROVAL: &str = "client.requestApproval";
@@ -32,7 +36,7 @@ pub(super) struct WorldPrompt {
     pub(super) allow_skip: bool,
     pub(super) questions: Vec<InquiryQuestion>,
     pub(super) allow_other: bool,
-    metadata: Value,
+    metadata: PromptContext,
     kind: PromptKind,
 }
 
@@ -53,7 +57,7 @@ impl WorldPrompt {
                 allow_skip: inquiry.allow_skip,
                 questions: inquiry.questions.iter().map(shown).collect(),
                 allow_other: false,
-                metadata: inquiry.metadata.clone(),
+                metadata: PromptContext::Stated(inquiry.metadata.clone()),
                 kind: PromptKind::Inquiry(inquiry),
             });
         }
@@ -89,14 +93,18 @@ impl WorldPrompt {
     }
 
     /// The prompt as the second generation reads it.
-    pub(super) fn value(&self, hold: &Hold, source: &EventSource) -> Value {
-        let questions: Vec<Value> = self.questions.iter().map(question).collect();
-        let kind = if self.multiple { "multiple-select" } else { "single-select" };
-        json!({
-            "requestId": prompt_id(hold), "type": kind, "allowSkip": self.allow_skip,
-            "questions": questions, "metadata": self.metadata, "agentName": source.agent,
-            "chatId": source.chat, "toolName": tool_name(hold), "toolCallId": call_id(hold),
-        })
+    pub(super) fn shown(&self, hold: &Hold, source: &EventSource) -> HitlPrompt {
+        HitlPrompt {
+            request_id: prompt_id(hold),
+            kind: if self.multiple { "multiple-select" } else { "single-select" },
+            allow_skip: self.allow_skip,
+            questions: self.questions.iter().map(question).collect(),
+            metadata: self.metadata.clone(),
+            agent_name: source.agent.clone(),
+            chat_id: source.chat.clone(),
+            tool_name: tool_name(hold).to_owned(),
+            tool_call_id: call_id(hold),
+        }
     }
 
     /// What choices by id mean for the hold; they were found to be among the options before.
@@ -120,7 +128,7 @@ impl WorldPrompt {
 }
 
 /// What has no options to choose from: a question that says where it is answered.
-pub(super) fn elsewhere(hold: &Hold, source: &EventSource, link: &str) -> Value {
+pub(super) fn elsewhere(hold: &Hold, source: &EventSource, link: &str) -> HitlPrompt {
     let prompt = WorldPrompt {
         multiple: false,
         allow_skip: false,
@@ -131,10 +139,10 @@ pub(super) fn elsewhere(hold: &Hold, source: &EventSource, link: &str) -> Value 
             options: Vec::new(),
         }],
         allow_other: false,
-        metadata: json!({"url": link}),
+        metadata: PromptContext::Page { url: link.to_owned() },
         kind: PromptKind::Choose,
     };
-    prompt.value(hold, source)
+    prompt.shown(hold, source)
 }
 
 pub(super) fn approved(for_session: bool) -> Answer {
@@ -165,47 +173,55 @@ pub(super) fn message(hold: &Hold, link: &str) -> Option<WorldMessage> {
         content: String::new(),
         at: hold.opened_at,
         reply_to: None,
-        tool_calls: vec![FunctionCall::new(id.clone(), name, arguments.to_string())],
+        tool_calls: vec![FunctionCall::new(id.clone(), name, arguments)],
         tool_call_status: Some(BTreeMap::from([(id, status(hold))])),
         tool_call_id: None,
     })
 }
 
-fn approval_arguments(hold: &Hold, link: &str) -> Value {
+fn approval_arguments(hold: &Hold, link: &str) -> String {
     let mut options = vec!["deny", "approve_once"];
     if may_stand(hold) {
         options.push("approve_session");
     }
-    let full = format!("{}\nIn full: {link}", text(hold));
-    json!({"originalToolCall": original(hold), "message": full, "options": options})
+    let message = format!("{}\nIn full: {link}", text(hold));
+    json_text(&ApprovalArguments { original: original(hold), message, options })
 }
 
-fn choice_arguments(hold: &Hold, prompt: &WorldPrompt) -> Value {
+fn choice_arguments(hold: &Hold, prompt: &WorldPrompt) -> String {
     let options = prompt.questions.iter().flat_map(|asked| &asked.options);
     let labels: Vec<&str> = options.map(|option| option.label.as_str()).collect();
     let question = prompt.questions.first().map_or("", |asked| asked.question.as_str());
-    json!({
-        "originalToolCall": original(hold), "prompt": question, "options": labels,
-        "context": prompt.metadata, "multiple": prompt.multiple, "allow_other": prompt.allow_other,
+    json_text(&ChoiceArguments {
+        original: original(hold),
+        prompt: question,
+        options: labels,
+        context: &prompt.metadata,
+        multiple: prompt.multiple,
+        allow_other: prompt.allow_other,
     })
 }
 
-fn original(hold: &Hold) -> Value {
-    let mut original = json!({
-        "id": call_id(hold), "name": tool_name(hold), "args": arguments(hold),
-    });
+/// Strings and JSON values only: writing them cannot fail.
+fn json_text<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn original(hold: &Hold) -> OriginalCall {
     let directory = hold.call.as_ref().and_then(|call| call.context.working_directory.as_deref());
-    if let Some(directory) = directory {
-        original["workingDirectory"] = json!(directory);
+    OriginalCall {
+        id: call_id(hold),
+        name: tool_name(hold).to_owned(),
+        args: arguments(hold),
+        working_directory: directory.map(str::to_owned),
     }
-    original
 }
 
 /// The arguments as they may be shown.
 pub(super) fn arguments(hold: &Hold) -> Value {
     match &hold.call {
         Some(call) => redact(call.arguments.value(), &call.secrets),
-        None => json!({}),
+        None => Value::Object(Map::new()),
     }
 }
 
@@ -255,11 +271,13 @@ fn text(hold: &Hold) -> String {
 }
 
 /// What stands beside the question: what the model said, or the call that is asked about.
-fn context(hold: &Hold) -> Value {
+fn context(hold: &Hold) -> PromptContext {
     match (&hold.question, arguments(hold).get("context")) {
-        (Question::Choose { .. }, Some(context)) if context.is_object() => context.clone(),
-        (Question::Choose { .. }, _) => json!({}),
-        _ => json!({"originalToolCall": original(hold)}),
+        (Question::Choose { .. }, Some(context)) if context.is_object() => {
+            PromptContext::Stated(context.clone())
+        }
+        (Question::Choose { .. }, _) => PromptContext::Nothing {},
+        _ => PromptContext::Call { original_tool_call: original(hold) },
     }
 }
 
@@ -304,19 +322,16 @@ fn labelled(option: &Choice) -> Choice {
     }
 }
 
-fn question(asked: &InquiryQuestion) -> Value {
-    let options: Vec<Value> = asked
-        .options
-        .iter()
-        .map(|option| {
-            let mut value = json!({"id": option.id, "label": option.label});
-            if let Some(description) = &option.description {
-                value["description"] = json!(description);
-            }
-            value
-        })
-        .collect();
-    json!({
-        "id": asked.id, "header": asked.header, "question": asked.question, "options": options,
-    })
+fn question(asked: &InquiryQuestion) -> HitlQuestion {
+    let option = |option: &Choice| HitlOption {
+        id: option.id.clone(),
+        label: option.label.clone(),
+        description: option.description.clone(),
+    };
+    HitlQuestion {
+        id: asked.id.clone(),
+        header: asked.header.clone(),
+        question: asked.question.clone(),
+        options: asked.options.iter().map(option).collect(),
+    }
 }

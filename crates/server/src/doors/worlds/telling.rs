@@ -259,10 +259,10 @@ impl WorldTeller {
                 dialog = true;
             }
             if new {
-                let prompt = prompt.value(hold, &self.source);
+                let prompt = prompt.shown(hold, &self.source);
                 if message.is_none() {
-                    self.last =
-                        Some(LastTold::Prompt(PromptMetadata { hitl_prompt: prompt.clone() }));
+                    let told = Box::new(PromptMetadata { hitl_prompt: prompt.clone() });
+                    self.last = Some(LastTold::Prompt(told));
                 }
                 let tool = hold.call.as_ref().map_or("continue", |call| &*call.tool);
                 let progress = ToolProgress::Prompt { prompt: &prompt };
