@@ -132,7 +132,7 @@ impl ChatService {
 
     /// Where to begin. Whatever waits already is asked about, also in a channel that is new.
     async fn begin(&self) -> Result<u64, Error> {
-        let noted = notes::read::<u64>(self.store(), SHELF, CURSOR).await?;
+        let noted = notes::read_note::<u64>(self.store(), SHELF, CURSOR).await?;
         let (last, _) = self.store().last().await?;
         if noted.is_none() {
             // Before anybody is asked: what is asked about may go on while nobody follows, and while

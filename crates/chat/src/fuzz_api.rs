@@ -30,15 +30,15 @@ pub enum RecordKind {
 /// A record as it would be written again; the error is for the log.
 pub fn again(kind: RecordKind, value: &[u8]) -> Result<Vec<u8>, String> {
     match kind {
-        RecordKind::PromptRecord => written::<PromptRecord>(value),
-        RecordKind::Saying => written::<TextRecord>(value),
-        RecordKind::Seen => written::<Seen>(value),
-        RecordKind::Position => written::<u64>(value),
-        RecordKind::Name => written::<String>(value),
+        RecordKind::PromptRecord => rewritten::<PromptRecord>(value),
+        RecordKind::Saying => rewritten::<TextRecord>(value),
+        RecordKind::Seen => rewritten::<Seen>(value),
+        RecordKind::Position => rewritten::<u64>(value),
+        RecordKind::Name => rewritten::<String>(value),
     }
 }
 
-fn written<T: DeserializeOwned + Serialize>(value: &[u8]) -> Result<Vec<u8>, String> {
+fn rewritten<T: DeserializeOwned + Serialize>(value: &[u8]) -> Result<Vec<u8>, String> {
     serde_json::to_vec(&record::<T>(value)?).map_err(|error| error.to_string())
 }
 

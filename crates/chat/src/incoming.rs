@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::connector::OnAmbiguous;
-use crate::meaning::{asked, of_verdict, reasoned_denial, without_doubt};
+use crate::meaning::{expected_reply, of_verdict, reasoned_denial, without_doubt};
 use crate::notes::{self, chat_key};
 use crate::prompt_record::{PromptRecord, Stage, StoredPosted};
 use crate::refuse::Tried;
@@ -78,7 +78,7 @@ impl ChatService {
         let Some(operator) = named else { return Ok(()) };
         let _turn = wire.turn(&wrote.chat).await;
         let event = chat_key(&wrote.event);
-        let seen = notes::read::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
+        let seen = notes::read_note::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
         match seen {
             Some(Seen::Done) => return Ok(()),
             // A process ended in the middle of it. What is decided by now was decided by this.
@@ -271,14 +271,15 @@ impl ChatService {
     async fn open_prompts(&self, wire: &ChannelRuntime, chat: &str) -> Result<ChatPrompts, Error> {
         let prefix = format!("{}/", chat_key(chat));
         let latest =
-            notes::read::<String>(self.store(), &wire.shelves.latest, &chat_key(chat)).await?;
+            notes::read_note::<String>(self.store(), &wire.shelves.latest, &chat_key(chat)).await?;
         let limit = self.0.limits.open_in_a_chat;
         let notes = self.store().notes(&wire.shelves.here, &prefix, None, limit).await?;
         let mut here = ChatPrompts::default();
         let soon = self.soon();
         for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
             let note = format!("d/{key}");
-            let read = item::read::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
+            let read =
+                item::read_record::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
             let Some(read) = read else { continue };
             let coming = wire.is_coming(&read, soon);
             let delivery = read.record;
@@ -363,7 +364,7 @@ impl ChatService {
             ..notes::put(&wire.shelves.seen, &stranger, &())
         };
         let text = ChatWords(wire.line.language).unlinked(self.key_of_links(wire), identity);
-        let saying = TextRecord::new(&place(wrote), &text, now).whispered_to(identity);
+        let saying = TextRecord::new(&reply_destination(wrote), &text, now).whispered_to(identity);
         let key = format!("stranger-{}", chat_key(&wrote.event));
         let mut write = saying.put(&wire.shelves, &key, now);
         write.notes.push(first);
@@ -380,8 +381,8 @@ impl ChatService {
         text: &str,
     ) -> Result<(), Error> {
         let now = self.0.clock.now();
-        let saying =
-            TextRecord::new(&place(heard.wrote), text, now).replying_to(&heard.wrote.message);
+        let saying = TextRecord::new(&reply_destination(heard.wrote), text, now)
+            .replying_to(&heard.wrote.message);
         self.say(heard, about, &saying).await
     }
 
@@ -392,7 +393,7 @@ impl ChatService {
         text: &str,
     ) -> Result<(), Error> {
         let now = self.0.clock.now();
-        let saying = TextRecord::new(&place(heard.wrote), text, now)
+        let saying = TextRecord::new(&reply_destination(heard.wrote), text, now)
             .replying_to(&heard.wrote.message)
             .whispered_to(heard.identity);
         self.say(heard, about, &saying).await
@@ -444,7 +445,7 @@ impl WaitingPrompt {
     fn context(&self, wrote: &IncomingMessage, weak_ok: bool) -> ReplyContext {
         let tool = self.hold.call.as_ref().map_or("", |call| &call.tool);
         ReplyContext {
-            asked: asked(&self.hold),
+            asked: expected_reply(&self.hold),
             code: self.delivery.code.as_deref().map(ApprovalCode::new),
             weak_ok,
             reserved: reserved_by(tool),
@@ -469,7 +470,7 @@ impl ChannelRuntime {
     }
 }
 
-pub(crate) fn place(wrote: &IncomingMessage) -> Destination {
+pub(crate) fn reply_destination(wrote: &IncomingMessage) -> Destination {
     Destination::Chat {
         chat: wrote.chat.clone(),
         thread: wrote.thread.clone(),

@@ -187,7 +187,7 @@ pub(crate) fn put<T: Outgoing>(
 }
 
 /// A record and its item as they were at one moment.
-pub(crate) async fn read<T: Outgoing>(
+pub(crate) async fn read_record<T: Outgoing>(
     store: &dyn Store,
     shelves: &NoteNamespaces,
     key: &str,

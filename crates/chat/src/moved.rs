@@ -153,6 +153,6 @@ impl ChatService {
         chat: &str,
     ) -> Result<Option<String>, Error> {
         let key = format!("{way}/{}", chat_key(chat));
-        notes::read::<String>(self.store(), &wire.shelves.moved, &key).await
+        notes::read_note::<String>(self.store(), &wire.shelves.moved, &key).await
     }
 }

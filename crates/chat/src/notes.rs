@@ -80,7 +80,7 @@ pub(crate) fn record<T: DeserializeOwned>(value: &[u8]) -> Result<T, String> {
     serde_json::from_slice(value).map_err(|error| visible(&error.to_string()))
 }
 
-pub(crate) async fn read<T: DeserializeOwned>(
+pub(crate) async fn read_note<T: DeserializeOwned>(
     store: &dyn Store,
     shelf: &str,
     key: &str,

@@ -267,7 +267,8 @@ impl ChatService {
                 let noted = wire.noted.notified();
                 tokio::pin!(noted);
                 noted.as_mut().enable();
-                let read = item::read::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
+                let read =
+                    item::read_record::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
                 let Some(read) = read else { return Ok(None) };
                 let coming = wire.is_coming(&read, self.soon());
                 let delivery = read.record;

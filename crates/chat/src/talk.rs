@@ -22,7 +22,7 @@ impl ChatService {
     ) -> Result<(), Error> {
         let (wire, wrote) = (heard.wire, heard.wrote);
         let Some(agent) = &wire.line.agent else { return Ok(()) };
-        let text = spoken(&wrote.text, &wrote.mentions, &heard.codes);
+        let text = message_for_agent(&wrote.text, &wrote.mentions, &heard.codes);
         if text.is_empty() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl ChatService {
         hold: &Hold,
         while_pending: WhilePending,
     ) -> Result<(), Error> {
-        let text = spoken(&heard.wrote.text, &heard.wrote.mentions, &heard.codes);
+        let text = message_for_agent(&heard.wrote.text, &heard.wrote.mentions, &heard.codes);
         if text.is_empty() {
             return Ok(());
         }
@@ -119,7 +119,7 @@ impl VerifiedMessage<'_> {
 }
 
 /// Without our own name at the beginning or the end, which says to whom it is said, and without codes.
-fn spoken(text: &str, mentions: &[String], codes: &[String]) -> String {
+fn message_for_agent(text: &str, mentions: &[String], codes: &[String]) -> String {
     let mut text = text.trim();
     loop {
         let shorter = mentions.iter().filter(|mention| !mention.is_empty()).find_map(|mention| {
@@ -148,15 +148,18 @@ mod tests {
     #[test]
     fn our_name_is_not_said_to_the_agent() {
         let us = ["@bot".to_owned()];
-        assert_eq!(spoken("@bot clean up", &us, &[]), "clean up");
-        assert_eq!(spoken("clean up, @bot", &us, &[]), "clean up,");
-        assert_eq!(spoken("@bot", &us, &[]), "");
-        assert_eq!(spoken("ask @bot why", &us, &[]), "ask @bot why");
+        assert_eq!(message_for_agent("@bot clean up", &us, &[]), "clean up");
+        assert_eq!(message_for_agent("clean up, @bot", &us, &[]), "clean up,");
+        assert_eq!(message_for_agent("@bot", &us, &[]), "");
+        assert_eq!(message_for_agent("ask @bot why", &us, &[]), "ask @bot why");
     }
 
     #[test]
     fn a_code_is_never_told_to_a_model() {
-        assert_eq!(spoken("yes 7k3f but later", &[], &["7K3F".to_owned()]), "yes but later");
-        assert_eq!(spoken("７Ｋ３Ｆ", &[], &["7K3F".to_owned()]), "");
+        assert_eq!(
+            message_for_agent("yes 7k3f but later", &[], &["7K3F".to_owned()]),
+            "yes but later"
+        );
+        assert_eq!(message_for_agent("７Ｋ３Ｆ", &[], &["7K3F".to_owned()]), "");
     }
 }

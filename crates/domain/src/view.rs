@@ -50,7 +50,7 @@ impl View {
 
     /// For surfaces that only have text. Whoever wraps lines draws [`View::rows`] instead.
     pub fn text(&self) -> String {
-        rows::text(&self.rows())
+        rows::rows_text(&self.rows())
     }
 
     /// The parts as the HTTP API sends them.

@@ -158,13 +158,13 @@ fn referred_by_votes(hold: &Hold, pointers: &[String]) -> Vec<SecretId> {
 
 /// Knows the secrets of a session, and those that stand in a call itself.
 pub(crate) fn scrubber(call: Option<&Call>, known: &[Sealed]) -> Scrubber {
-    let own = call.map(|call| written(&call.arguments, &call.secrets)).unwrap_or_default();
+    let own = call.map(|call| secrets_written(&call.arguments, &call.secrets)).unwrap_or_default();
     let given = known.iter().map(|one| &one.value);
     Scrubber::new(own.iter().chain(given).map(SecretValue::expose))
 }
 
 /// Secrets that a model wrote into its call.
-pub(crate) fn written(arguments: &Arguments, pointers: &[String]) -> Vec<SecretValue> {
+pub(crate) fn secrets_written(arguments: &Arguments, pointers: &[String]) -> Vec<SecretValue> {
     let mut found = Vec::new();
     if pointers.is_empty() {
         return found;

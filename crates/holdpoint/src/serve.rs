@@ -153,7 +153,7 @@ impl Serving {
 
     fn doors(&mut self, config: &Config) {
         self.setup.doors = config.doors.iter().map(|door| door.setup.clone()).collect();
-        self.setup.words = crate::wiring::words(&config.tools);
+        self.setup.words = crate::wiring::door_words(&config.tools);
     }
 
     pub(crate) fn open_doors(&mut self, doors: Vec<DoorSetup>, words: DoorWords) {

@@ -90,7 +90,7 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
         channels::Grounds { clock: ground.base.clock.clone(), chance: ground.base.chance.clone() };
     let mut lines = Vec::new();
     for channel in &config.channels {
-        lines.extend(faults.note(channels::line(channel, &grounds)));
+        lines.extend(faults.note(channels::connector_for(channel, &grounds)));
     }
     let courier = faults.note(courier(&config.callbacks, ground.base.clock.clone()));
     faults.none()?;
@@ -215,7 +215,7 @@ fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn
 }
 
 /// What means yes and no for a tool, on wires that know only words.
-pub fn words(tools: &[ToolConfig]) -> server::DoorWords {
+pub fn door_words(tools: &[ToolConfig]) -> server::DoorWords {
     let own = |tool: &ToolConfig| {
         let config::ToolWords { approve_text, deny_text, approve_value, deny_value } =
             tool.words.clone();

@@ -211,7 +211,7 @@ impl<A: ModelApi> Client<A> {
             let why = format!(
                 "it answered with `{}` and not with a stream of events; check `base_url` of \
                  [models.{}]",
-                crate::fault::shown(&other, &self.settings),
+                crate::fault::safe_text(&other, &self.settings),
                 self.settings.name
             );
             return Err(AttemptFault::Final(ModelError::Refused(why)));
@@ -275,7 +275,9 @@ impl<A: ModelApi> Client<A> {
                 ),
             }),
             End::Window => ModelError::TooLong("its window is full".into()),
-            End::Declined(word) => ModelError::Declined(crate::fault::shown(&word, &self.settings)),
+            End::Declined(word) => {
+                ModelError::Declined(crate::fault::safe_text(&word, &self.settings))
+            }
             End::Whole | End::Paused(_) => ModelError::Malformed("it ended oddly".into()),
         }
     }

@@ -320,7 +320,7 @@ pub(crate) fn assistant(turn: &ModelTurn) -> ModelMessage<'_> {
 }
 
 /// Reads a stream that comes in these pieces, without any network.
-pub(crate) fn read<'a, R: Reader>(
+pub(crate) fn read_reply<'a, R: Reader>(
     reader: R,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<(ModelReply, Vec<Delta>), Trouble> {
@@ -340,10 +340,10 @@ pub(crate) fn check_splits<R: Reader>(make: impl Fn() -> R, stream: &[u8]) {
         Ok((reply, deltas)) => format!("{reply:?} {deltas:?}"),
         Err(trouble) => format!("{trouble:?}"),
     };
-    let whole = told(read(make(), [stream]));
+    let whole = told(read_reply(make(), [stream]));
     for at in 0..=stream.len() {
         let (left, right) = stream.split_at(at);
-        assert_eq!(told(read(make(), [left, right])), whole, "cut at {at}");
+        assert_eq!(told(read_reply(make(), [left, right])), whole, "cut at {at}");
     }
-    assert_eq!(told(read(make(), stream.chunks(1))), whole, "in single bytes");
+    assert_eq!(told(read_reply(make(), stream.chunks(1))), whole, "in single bytes");
 }

@@ -127,7 +127,7 @@ impl ProviderError {
                     None => "it wants a key, give it `api_key_env`".to_owned(),
                 };
                 // Some providers repeat parts of the key, so their words are left out.
-                let kind = shown(self.kind.as_deref().unwrap_or("no type"), settings);
+                let kind = safe_text(self.kind.as_deref().unwrap_or("no type"), settings);
                 let why = format!("the key was not accepted (401, {kind}); {remedy} of {section}");
                 AttemptFault::Final(ModelError::Refused(why))
             }
@@ -169,12 +169,12 @@ impl ProviderError {
             told.push_str(": ");
             told.push_str(message.trim());
         }
-        shown(&told, settings)
+        safe_text(&told, settings)
     }
 }
 
 /// Somebody else's words, fit to be stored and shown: short, on one line, and without our secrets.
-pub(crate) fn shown(text: &str, settings: &ModelSettings) -> String {
+pub(crate) fn safe_text(text: &str, settings: &ModelSettings) -> String {
     let keys = settings.key.iter().map(|key| &key.secret);
     let secrets = keys.chain(settings.headers.iter().map(|(_, secret)| secret));
     let scrubbed = secrets.fold(text.to_owned(), |text, secret| secret.scrub(&text));

@@ -42,12 +42,13 @@ pub fn turn<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<(ModelTurn, Vec<Delta>), String> {
     match spoken {
-        FuzzedApi::Messages => read(&Anthropic::default(), pieces),
-        FuzzedApi::Chat => {
-            read(&Chat { at_vendor: false, send_thinking: true, chance: Arc::new(Same) }, pieces)
-        }
+        FuzzedApi::Messages => read_turn(&Anthropic::default(), pieces),
+        FuzzedApi::Chat => read_turn(
+            &Chat { at_vendor: false, send_thinking: true, chance: Arc::new(Same) },
+            pieces,
+        ),
         FuzzedApi::Responses => {
-            read(&Responses { keep_thinking: true, chance: Arc::new(Same) }, pieces)
+            read_turn(&Responses { keep_thinking: true, chance: Arc::new(Same) }, pieces)
         }
     }
 }
@@ -58,7 +59,7 @@ pub fn refusal(spoken: FuzzedApi, status: u16, body: &[u8]) -> String {
         FuzzedApi::Messages => Anthropic::default().problem(body),
         FuzzedApi::Chat | FuzzedApi::Responses => crate::openai::problem(body),
     };
-    told(problem.fault(status, None, &settings()))
+    fault_text(problem.fault(status, None, &settings()))
 }
 
 /// How long is waited for a provider that says when to come back; `None` if that is too long for
@@ -69,12 +70,12 @@ pub fn pause(retry_after: &[u8], now: Timestamp) -> Option<Duration> {
     retry::pause(0, retry::retry_after(&headers, now), &Same)
 }
 
-fn read<'a, A: ModelApi>(
+fn read_turn<'a, A: ModelApi>(
     api: &A,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<(ModelTurn, Vec<Delta>), String> {
     let settings = settings();
-    let words = |trouble: Trouble| told(trouble.fault(&settings));
+    let words = |trouble: Trouble| fault_text(trouble.fault(&settings));
     let mut reading = ReplyStream::new(api.reader(&settings));
     let mut deltas = Vec::new();
     for piece in pieces {
@@ -93,7 +94,7 @@ fn read<'a, A: ModelApi>(
     }
 }
 
-fn told(fault: AttemptFault) -> String {
+fn fault_text(fault: AttemptFault) -> String {
     match fault {
         AttemptFault::Again { why, .. } => why,
         AttemptFault::Final(error) => error.to_string(),

@@ -10,7 +10,7 @@ use ports::model::ModelError;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
 
-use crate::fault::{AttemptFault, shown};
+use crate::fault::{AttemptFault, safe_text};
 use crate::limits::{PROBLEM_BYTES_MAX, STREAM_BYTES_MAX};
 use crate::settings::{ModelSettings, Proxy};
 
@@ -126,7 +126,7 @@ impl Http {
         };
         let client = builder.and_then(reqwest::ClientBuilder::build).map_err(|error| {
             let why = format!("the HTTP client cannot be set up: {}", causes(&error.without_url()));
-            AttemptFault::Final(ModelError::Refused(shown(&why, &self.settings)))
+            AttemptFault::Final(ModelError::Refused(safe_text(&why, &self.settings)))
         })?;
         Ok(self.client.get_or_init(|| client))
     }
@@ -139,7 +139,7 @@ impl Http {
             format!("the connection to {host} broke")
         };
         let why = format!("{what} ({})", causes(&error.without_url()));
-        AttemptFault::Again { why: shown(&why, &self.settings), after: None }
+        AttemptFault::Again { why: safe_text(&why, &self.settings), after: None }
     }
 }
 

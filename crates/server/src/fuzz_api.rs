@@ -32,7 +32,7 @@ fn document(problem: &Problem) -> ProblemJson {
     serde_json::to_string(problem).unwrap_or_default()
 }
 
-fn body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
+fn read_body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
     asked::parse(bytes).map_err(|refused| match refused {
         Refused::Problem(problem) => document(&problem),
         Refused::Replayed(_) => String::new(),
@@ -40,23 +40,23 @@ fn body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> 
 }
 
 pub fn answer(bytes: &[u8]) -> Result<Answering, ProblemJson> {
-    body::<wire::AnswerBody>(bytes)?.parse().map_err(|problem| document(&problem))
+    read_body::<wire::AnswerBody>(bytes)?.parse().map_err(|problem| document(&problem))
 }
 
 pub fn new_hold(bytes: &[u8]) -> Result<NewHold, ProblemJson> {
-    body::<wire::NewHoldBody>(bytes)?.parse().map_err(|problem| document(&problem))
+    read_body::<wire::NewHoldBody>(bytes)?.parse().map_err(|problem| document(&problem))
 }
 
 pub fn new_session(bytes: &[u8]) -> Result<NewSession, ProblemJson> {
-    Ok(body::<wire::NewSessionBody>(bytes)?.parse())
+    Ok(read_body::<wire::NewSessionBody>(bytes)?.parse())
 }
 
 pub fn message(bytes: &[u8]) -> Result<NewMessage, ProblemJson> {
-    body::<wire::SayBody>(bytes)?.parse().map_err(|problem| document(&problem))
+    read_body::<wire::SayBody>(bytes)?.parse().map_err(|problem| document(&problem))
 }
 
 pub fn new_token(bytes: &[u8], now: Timestamp) -> Result<NewToken, ProblemJson> {
-    body::<wire::NewToken>(bytes)?.parse(now).map_err(|problem| document(&problem))
+    read_body::<wire::NewToken>(bytes)?.parse(now).map_err(|problem| document(&problem))
 }
 
 /// Headers with one of them set; `None` where no HTTP library would hand it on.
@@ -83,7 +83,7 @@ pub fn request_digest(method: &str, path: &str, body: &[u8]) -> Digest {
 
 /// The secret of the login that a `Cookie` carries.
 pub fn login_cookie(value: &[u8]) -> Option<Option<String>> {
-    with(COOKIE, value).map(|headers| cookie::read(&headers))
+    with(COOKIE, value).map(|headers| cookie::read_cookie(&headers))
 }
 
 /// The token that an `Authorization` carries.

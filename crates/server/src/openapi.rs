@@ -75,7 +75,7 @@ impl Shapes {
     }
 
     fn operation(&mut self, route: &Route) -> Value {
-        let mut replies = refusals::of(route);
+        let mut replies = refusals::refusals_of(route);
         for given in &route.gives {
             replies.insert(given.status.to_string(), self.reply(given));
         }
@@ -112,7 +112,7 @@ impl Shapes {
             None if given.kind == "text/event-stream" => self.event(),
             None => json!({}),
         };
-        if let Some(links) = links::of(&schema) {
+        if let Some(links) = links::links_of(&schema) {
             // What has an id that can be asked for says where.
             if given.status == 201 {
                 reply["headers"]["Location"] =

@@ -220,7 +220,7 @@ impl EventTeller {
                     Scene::Session(_) | Scene::Everything => true,
                 };
                 if ours {
-                    let (name, data) = wire::spoken(&spoken);
+                    let (name, data) = wire::spoken_event(&spoken);
                     write(piece, name, None, &data);
                 }
                 Ok(false)

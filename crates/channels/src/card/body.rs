@@ -4,7 +4,7 @@
 use domain::digest::Digest;
 use domain::view::FOREIGN_MARK;
 
-use super::shown::kept;
+use super::shown::first_characters;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardBody {
@@ -76,7 +76,7 @@ impl CardBody {
                     for line in lines {
                         let length = line.chars().count();
                         if length >= room {
-                            let part = kept(line, room.saturating_sub(1)).trim_end();
+                            let part = first_characters(line, room.saturating_sub(1)).trim_end();
                             shown.extend((!part.is_empty()).then(|| part.to_owned()));
                             room = 0;
                             break;

@@ -11,7 +11,7 @@ use super::captioned::quoted;
 use super::clock::Zone;
 use super::form;
 use super::people;
-use super::settled::{OutcomeLine, SettledSummary, ended};
+use super::settled::{OutcomeLine, SettledSummary, settled_summary};
 use super::shown::{clipped, line};
 use super::words::{CardWords, Language};
 use crate::limits::{BUTTON_CHARACTERS_MAX, FACT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX};
@@ -91,10 +91,12 @@ impl Card {
         let words = CardWords(prompt.language);
         let pending = hold.is_pending();
         let SettledSummary { tone, headline, outcome } = match pending {
-            true => {
-                SettledSummary { tone: Tone::Waiting, headline: asked(hold, words), outcome: None }
-            }
-            false => ended(hold, prompt, words),
+            true => SettledSummary {
+                tone: Tone::Waiting,
+                headline: question_line(hold, words),
+                outcome: None,
+            },
+            false => settled_summary(hold, prompt, words),
         };
         let asks = if pending { asks(hold, prompt, words) } else { CardQuestion::Nothing };
         let until = hold.expires_at.filter(|_| pending);
@@ -229,7 +231,7 @@ impl Card {
 }
 
 /// `🟠 Approval needed · high risk`
-fn asked(hold: &Hold, words: CardWords) -> String {
+fn question_line(hold: &Hold, words: CardWords) -> String {
     let (sign, risk) = (CardWords::risk_sign(hold.risk), words.of_risk(hold.risk));
     format!("{sign} {} · {risk}", words.asked(&hold.question))
 }

@@ -25,7 +25,11 @@ pub(super) struct SettledSummary {
     pub(super) outcome: Option<OutcomeLine>,
 }
 
-pub(super) fn ended(hold: &Hold, prompt: &CardContext, words: CardWords) -> SettledSummary {
+pub(super) fn settled_summary(
+    hold: &Hold,
+    prompt: &CardContext,
+    words: CardWords,
+) -> SettledSummary {
     let moment = |at| prompt.zone.moment(at, hold.opened_at);
     let by = |decision: &Decision, done: Done, automatic: Done| match decision {
         Decision::People { vote, voters: all } => {
@@ -84,7 +88,7 @@ pub(super) fn ended(hold: &Hold, prompt: &CardContext, words: CardWords) -> Sett
                 CancelReason::Superseded => Some(words.superseded()),
                 reason => reason.text(),
             };
-            let why = why.map(|why| told(words.reason(), why));
+            let why = why.map(|why| outcome_line(words.reason(), why));
             SettledSummary {
                 tone: Tone::Over,
                 headline: format!("⚪ {}", nothing_ran(text)),
@@ -100,12 +104,14 @@ fn became(outcome: Option<&HoldOutcome>, approved: String, words: CardWords) -> 
         Some(HoldOutcome::Executing) => {
             (Tone::Yes, format!("✅ {approved} — {}", words.running()), None)
         }
-        Some(HoldOutcome::Succeeded(result)) => {
-            (Tone::Yes, format!("✅ {approved}"), Some(told(words.result(), &result.content)))
-        }
+        Some(HoldOutcome::Succeeded(result)) => (
+            Tone::Yes,
+            format!("✅ {approved}"),
+            Some(outcome_line(words.result(), &result.content)),
+        ),
         Some(HoldOutcome::Failed(result)) => {
             let headline = format!("⚠ {approved} — {}", words.failed());
-            (Tone::No, headline, Some(told(words.result(), &result.content)))
+            (Tone::No, headline, Some(outcome_line(words.result(), &result.content)))
         }
         Some(HoldOutcome::Unknown) => {
             (Tone::Doubt, format!("❔ {approved} — {}", words.in_doubt()), None)
@@ -114,13 +120,13 @@ fn became(outcome: Option<&HoldOutcome>, approved: String, words: CardWords) -> 
     SettledSummary { tone, headline, outcome }
 }
 
-fn told(label: &'static str, text: &str) -> OutcomeLine {
+fn outcome_line(label: &'static str, text: &str) -> OutcomeLine {
     OutcomeLine { label, line: first_line(text, RESULT_CHARACTERS_MAX) }
 }
 
 fn reason(answer: &Answer, words: CardWords) -> Option<OutcomeLine> {
     match answer {
-        Answer::Deny { reason: Some(reason), .. } => Some(told(words.reason(), reason)),
+        Answer::Deny { reason: Some(reason), .. } => Some(outcome_line(words.reason(), reason)),
         _ => None,
     }
 }
@@ -139,5 +145,5 @@ fn chosen(hold: &Hold, decision: &Decision, words: CardWords) -> Option<OutcomeL
         })
     };
     let labels: Vec<&str> = chosen.iter().filter_map(label).collect();
-    (!labels.is_empty()).then(|| told(words.chosen(), &labels.join(", ")))
+    (!labels.is_empty()).then(|| outcome_line(words.chosen(), &labels.join(", ")))
 }

@@ -244,7 +244,7 @@ fn to(place: &Destination) -> DingTalkTarget<'_> {
     }
 }
 
-fn posted(place: &Destination, message: String) -> MessageRef {
+fn message_ref(place: &Destination, message: String) -> MessageRef {
     let (chat, direct) = match to(place) {
         DingTalkTarget::Group(chat) => (chat, false),
         DingTalkTarget::Person(user) => (user, true),
@@ -315,12 +315,12 @@ impl Channel for Dingtalk {
         match self.settings.card_template.as_ref().filter(|_| !as_message()) {
             Some(template) => {
                 let takes_a_yes = self.deliver(to(place), template, key, &drawn).await?;
-                Ok(Shown { posted: posted(place, key.to_owned()), takes_a_yes })
+                Ok(Shown { posted: message_ref(place, key.to_owned()), takes_a_yes })
             }
             None => {
                 let rendered = markdown::message(&drawn);
                 let sent = self.send(&to(place), "sampleMarkdown", &rendered.value, None).await?;
-                let posted = posted(place, format!("{NO_CARD}{sent}"));
+                let posted = message_ref(place, format!("{NO_CARD}{sent}"));
                 Ok(Shown { posted, takes_a_yes: rendered.takes_a_yes })
             }
         }

@@ -20,7 +20,8 @@ use crate::limits::{
     EVENTS_AT_ONCE_MAX, SOCKET_OPEN_WITHIN,
 };
 use crate::wire::{
-    ConnectionEnd, NoSocket, Socket, Work, WorkStep, beside, between, close, finish, open, send,
+    ConnectionEnd, NoSocket, Socket, Work, WorkStep, beside, between, close, finish, open_socket,
+    send,
 };
 
 pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &CancellationToken) {
@@ -52,7 +53,7 @@ pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &Cancel
 async fn connect(dingtalk: &Dingtalk) -> Result<Socket, String> {
     let address = invitation(dingtalk).await.map_err(|error| error.to_string())?;
     let base = &dingtalk.settings.base_url;
-    match open(address.as_str(), base, &*dingtalk.clock, SOCKET_OPEN_WITHIN).await {
+    match open_socket(address.as_str(), base, &*dingtalk.clock, SOCKET_OPEN_WITHIN).await {
         Ok(socket) => Ok(socket),
         Err(NoSocket::Address(why)) => {
             Err(format!("DingTalk gave an address that is not used: {why}"))

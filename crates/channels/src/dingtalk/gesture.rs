@@ -34,7 +34,7 @@ pub(super) fn wrote(data: &Value, settings: &DingTalkSettings) -> Option<Incomin
         (Some(operator), true) => operator.identity.clone(),
         _ => text("conversationId")?.to_owned(),
     };
-    let said = said(data);
+    let said = message_text(data);
     let own = text("chatbotUserId");
     let others = data["atUsers"].as_array().into_iter().flatten();
     Some(IncomingMessage {
@@ -56,18 +56,18 @@ pub(super) fn wrote(data: &Value, settings: &DingTalkSettings) -> Option<Incomin
         forwarded: data["msgtype"] == "chatRecord",
         // The platform tells nothing of the form of words.
         formatted: false,
-        at: Timestamp::from_ms(written(data)?),
+        at: Timestamp::from_ms(written_at_ms(data)?),
     })
 }
 
 /// When, in milliseconds; some events have it as text.
-pub(super) fn written(data: &Value) -> Option<i64> {
+pub(super) fn written_at_ms(data: &Value) -> Option<i64> {
     let at = &data["createAt"];
     at.as_i64().or_else(|| at.as_str()?.parse().ok())
 }
 
 /// The words of a message; `None` if there is something else in it.
-fn said(data: &Value) -> Option<String> {
+fn message_text(data: &Value) -> Option<String> {
     match data["msgtype"].as_str()? {
         "text" => data["text"]["content"].as_str().map(str::to_owned),
         "richText" => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::channel::{Dingtalk, DingtalkEventOutcome};
 use super::event::acknowledged;
-use super::gesture::written;
+use super::gesture::written_at_ms;
 use super::settings::{DingTalkMode, Webhook};
 use super::sign::{verify_card, verify_robot};
 use crate::limits::SIGNATURE_WINDOW_MS;
@@ -112,7 +112,7 @@ fn opened(
         serde_json::from_slice(&request.body).map_err(|_| SignatureRefusal::Garbled)?;
     if let What::Robot = what {
         // A signature is good for an hour; what it stands beside must be new.
-        let at = written(&data).ok_or(SignatureRefusal::Garbled)?;
+        let at = written_at_ms(&data).ok_or(SignatureRefusal::Garbled)?;
         is_fresh(at, request.at, SIGNATURE_WINDOW_MS)?;
     }
     Ok(data)

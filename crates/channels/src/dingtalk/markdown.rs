@@ -7,7 +7,7 @@ use crate::limits::DINGTALK_PARAM_BYTES_MAX;
 
 /// The `msgParam` of `sampleMarkdown`, which has no buttons: a yes comes as a reply or on the page.
 pub fn message(card: &Card) -> Rendered {
-    let write = |card: &Card| json!({"title": card.notice(), "text": text(card)});
+    let write = |card: &Card| json!({"title": card.notice(), "text": card_markdown(card)});
     let fits = |card: &Card| {
         Value::String(write(card).to_string()).to_string().len() <= DINGTALK_PARAM_BYTES_MAX
     };
@@ -15,7 +15,7 @@ pub fn message(card: &Card) -> Rendered {
     Rendered { value: write(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
 }
 
-pub(super) fn text(card: &Card) -> String {
+pub(super) fn card_markdown(card: &Card) -> String {
     let mut lines = vec![format!("**{}**", literal(&card.headline))];
     lines.extend(flow(card.flow()));
     lines.extend(card.hint.as_deref().map(literal));

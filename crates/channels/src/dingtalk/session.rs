@@ -45,7 +45,7 @@ impl Sessions {
         settings: &DingTalkSettings,
         now: Timestamp,
     ) {
-        let Some(session) = read(data, wrote, settings, now) else { return };
+        let Some(session) = read_session_webhook(data, wrote, settings, now) else { return };
         let mut kept = self.kept();
         if kept.len() >= DINGTALK_SESSIONS_MAX && !kept.contains_key(&wrote.chat) {
             // The one that ends first is of the least use.
@@ -84,7 +84,7 @@ impl SessionWebhook {
     }
 }
 
-fn read(
+fn read_session_webhook(
     data: &Value,
     wrote: &IncomingMessage,
     settings: &DingTalkSettings,

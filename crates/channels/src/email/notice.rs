@@ -23,7 +23,7 @@ pub fn notice(card: &Card) -> Notice {
             &format!("[{}] {}: {}", card.tag, card.headline, card.title).replace(['\r', '\n'], " "),
             EMAIL_SUBJECT_CHARACTERS_MAX,
         ),
-        text: plain::text(&card),
+        text: plain::card_text(&card),
         html: html(&card),
     }
 }

@@ -6,7 +6,7 @@ use ports::clock::Clock;
 use reqwest::header::RETRY_AFTER;
 use serde_json::json;
 
-use super::heard::heard;
+use super::heard::api_result;
 use super::settings::FeishuSettings;
 use crate::limits::FEISHU_TOKEN_LEFT_MS;
 use crate::wire::{AppApi, AppPlatform};
@@ -16,7 +16,7 @@ static PLATFORM: AppPlatform = AppPlatform {
     heard: |answer| {
         let reset = answer.seconds("x-ogw-ratelimit-reset");
         let reset = reset.or_else(|| answer.seconds(RETRY_AFTER.as_str()));
-        heard(answer.status, answer.json(), reset)
+        api_result(answer.status, answer.json(), reset)
     },
     token_header: |token| ("authorization", format!("Bearer {token}")),
     token_path: &["open-apis", "auth", "v3", "tenant_access_token", "internal"],

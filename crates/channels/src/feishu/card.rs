@@ -173,11 +173,11 @@ fn button(button: &Button) -> Value {
     let kind = if button.style == Style::Danger { "danger_filled" } else { "default" };
     json!({
         "tag": "button", "element_id": id, "type": kind, "text": plain(&button.label),
-        "behaviors": [{"type": "callback", "value": value(button)}],
+        "behaviors": [{"type": "callback", "value": button_value(button)}],
     })
 }
 
-fn value(button: &Button) -> Value {
+fn button_value(button: &Button) -> Value {
     let pointer = &button.pointer;
     json!({
         "v": 1, "r": pointer.key.as_str(), "o": pointer.said.to_string(), "n": pointer.nonce.as_str(),
@@ -186,7 +186,7 @@ fn value(button: &Button) -> Value {
 
 /// A menu's own value; which option it was comes beside it.
 fn form_value(beside: &Button) -> Value {
-    let mut value = value(beside);
+    let mut value = button_value(beside);
     value["o"] = "f".into();
     value
 }
@@ -200,7 +200,7 @@ fn form(mut elements: Vec<Value>, submit: &Button) -> Value {
     let name = format!("submit_{}", submit.pointer.key.as_str());
     elements.push(json!({
         "tag": "button", "name": name, "form_action_type": "submit", "type": "primary",
-        "text": plain(&submit.label), "behaviors": [{"type": "callback", "value": value(submit)}],
+        "text": plain(&submit.label), "behaviors": [{"type": "callback", "value": button_value(submit)}],
     }));
     json!({"tag": "form", "name": "f", "elements": elements})
 }
@@ -215,7 +215,7 @@ fn reason(explain: &Button, words: CardWords) -> Value {
     let send = json!({
         "tag": "button", "name": name, "form_action_type": "submit", "type": "default",
         "text": plain(&explain.label),
-        "behaviors": [{"type": "callback", "value": value(&explain.saying(ButtonAction::Deny))}],
+        "behaviors": [{"type": "callback", "value": button_value(&explain.saying(ButtonAction::Deny))}],
     });
     json!({"tag": "form", "name": "why", "elements": [input, send]})
 }

@@ -208,7 +208,7 @@ fn at_large<'a>(place: &'a Destination, to: &FeishuTarget<'_>) -> Option<FeishuT
 }
 
 /// What stands there, as the place says it; the chat of a person is named by the platform.
-fn posted(place: &Destination, sent: MessageRef) -> MessageRef {
+fn message_ref(place: &Destination, sent: MessageRef) -> MessageRef {
     match place {
         Destination::Person(_) => MessageRef { direct: true, ..sent },
         Destination::Chat { chat, thread, direct } => {
@@ -275,7 +275,7 @@ impl Channel for Feishu {
         let uuid = uuid("show", showing.key.as_str());
         let message = FeishuMessage { kind: "interactive", content: &content, uuid: &uuid };
         let sent = self.send_or_at_large(place, &to(place, None), message).await?;
-        Ok(Shown { posted: posted(place, sent), takes_a_yes: drawn.takes_a_yes })
+        Ok(Shown { posted: message_ref(place, sent), takes_a_yes: drawn.takes_a_yes })
     }
 
     async fn repaint(

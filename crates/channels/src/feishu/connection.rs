@@ -25,7 +25,7 @@ use crate::limits::{
     EVENTS_AT_ONCE_MAX, FEISHU_MESSAGE_OLD_MS, FEISHU_PRESS_WITHIN, SOCKET_OPEN_WITHIN,
 };
 use crate::wire::{
-    ConnectionEnd, NoSocket, Socket, Work, WorkStep, beside, close, finish, open, send,
+    ConnectionEnd, NoSocket, Socket, Work, WorkStep, beside, close, finish, open_socket, send,
 };
 
 pub(super) async fn listen(feishu: &Feishu, inbox: &dyn Inbox, stop: &CancellationToken) {
@@ -63,7 +63,7 @@ async fn connect(feishu: &Feishu, tempo: &mut KeepaliveConfig) -> Result<(Socket
         let (_, id) = url.query_pairs().find(|(key, _)| key == "service_id")?;
         id.parse().ok()
     });
-    match open(&address, &settings.base_url, &*feishu.clock, SOCKET_OPEN_WITHIN).await {
+    match open_socket(&address, &settings.base_url, &*feishu.clock, SOCKET_OPEN_WITHIN).await {
         Ok(socket) => Ok((socket, service.unwrap_or(0))),
         Err(NoSocket::Address(why)) => {
             Err(format!("Feishu gave an address that is not used: {why}"))

@@ -83,10 +83,10 @@ impl FeishuFrame {
                 (5, Value::Bytes(inner)) if frame.headers.len() < FRAME_HEADERS_MAX => {
                     frame.headers.push(header(inner)?);
                 }
-                (6, Value::Bytes(text)) => frame.payload_encoding = Some(self::text(text)?),
-                (7, Value::Bytes(text)) => frame.payload_type = Some(self::text(text)?),
+                (6, Value::Bytes(text)) => frame.payload_encoding = Some(self::utf8_text(text)?),
+                (7, Value::Bytes(text)) => frame.payload_type = Some(self::utf8_text(text)?),
                 (8, Value::Bytes(payload)) => frame.payload = Some(payload.to_vec()),
-                (9, Value::Bytes(text)) => frame.log_id_new = Some(self::text(text)?),
+                (9, Value::Bytes(text)) => frame.log_id_new = Some(self::utf8_text(text)?),
                 (1..=9, _) => return Err(BadFrame),
                 // A field that they may add one day.
                 _ => {}
@@ -104,8 +104,8 @@ fn header(wire: &[u8]) -> Result<(String, String), BadFrame> {
     let (mut key, mut value) = (None, None);
     while let Some((field, content)) = wire.field()? {
         match (field, content) {
-            (1, Value::Bytes(bytes)) => key = Some(text(bytes)?),
-            (2, Value::Bytes(bytes)) => value = Some(text(bytes)?),
+            (1, Value::Bytes(bytes)) => key = Some(utf8_text(bytes)?),
+            (2, Value::Bytes(bytes)) => value = Some(utf8_text(bytes)?),
             (1 | 2, _) => return Err(BadFrame),
             _ => {}
         }
@@ -113,7 +113,7 @@ fn header(wire: &[u8]) -> Result<(String, String), BadFrame> {
     Ok((key.ok_or(BadFrame)?, value.ok_or(BadFrame)?))
 }
 
-fn text(bytes: &[u8]) -> Result<String, BadFrame> {
+fn utf8_text(bytes: &[u8]) -> Result<String, BadFrame> {
     std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| BadFrame)
 }
 

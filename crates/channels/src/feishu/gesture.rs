@@ -96,7 +96,7 @@ pub(super) fn wrote(event: &FeishuEvent, only: Option<&str>, own: &str) -> Optio
     let ms = |key: &str| text(key).and_then(|text| text.parse::<i64>().ok());
     let at = ms("create_time")?;
     let kind = text("message_type").unwrap_or_default();
-    let said = said(kind, message["content"].as_str().unwrap_or_default());
+    let said = message_text(kind, message["content"].as_str().unwrap_or_default());
     let (mut mentions, mut mentions_others) = (Vec::new(), false);
     let mut known = Vec::new();
     for mention in message["mentions"].as_array().into_iter().flatten() {
@@ -148,7 +148,7 @@ struct MessageText {
 }
 
 /// `None` if it is something else than words.
-fn said(kind: &str, content: &str) -> Option<MessageText> {
+fn message_text(kind: &str, content: &str) -> Option<MessageText> {
     let content: Value = serde_json::from_str(content).ok()?;
     match kind {
         "text" => {

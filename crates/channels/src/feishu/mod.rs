@@ -30,6 +30,6 @@ pub use channel::Feishu;
 pub use event::FeishuEvent;
 pub use frame::{BadFrame, FeishuFrame};
 pub use frame_assembler::FrameAssembler;
-pub use message::{post, text};
+pub use message::{post, text_message};
 pub use settings::{FeishuMode, FeishuSettings};
 pub use webhook::{Arrival, FeishuApp};

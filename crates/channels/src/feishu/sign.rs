@@ -30,7 +30,7 @@ pub(super) fn verify(
     }
 }
 
-pub(super) fn open(encrypted: &str, key: &str) -> Result<Vec<u8>, SignatureRefusal> {
+pub(super) fn decrypt_body(encrypted: &str, key: &str) -> Result<Vec<u8>, SignatureRefusal> {
     let bytes = STANDARD.decode(encrypted).map_err(|_| SignatureRefusal::Cipher)?;
     let (iv, text) = bytes.split_first_chunk::<16>().ok_or(SignatureRefusal::Cipher)?;
     let hashed = digest(&SHA256, key.as_bytes());
@@ -50,9 +50,9 @@ mod tests {
             serde_json::from_str(include_str!("../../vectors/signatures.json")).unwrap();
         let known = &vectors["feishu_decrypt_doc"];
         let text = |key: &str| known[key].as_str().unwrap();
-        assert_eq!(open(text("cipher"), text("key")).unwrap(), text("plain").as_bytes());
-        assert_eq!(open(text("cipher"), "another key"), Err(SignatureRefusal::Cipher));
-        assert_eq!(open("not base64!", "k"), Err(SignatureRefusal::Cipher));
-        assert_eq!(open("AAAA", "k"), Err(SignatureRefusal::Cipher));
+        assert_eq!(decrypt_body(text("cipher"), text("key")).unwrap(), text("plain").as_bytes());
+        assert_eq!(decrypt_body(text("cipher"), "another key"), Err(SignatureRefusal::Cipher));
+        assert_eq!(decrypt_body("not base64!", "k"), Err(SignatureRefusal::Cipher));
+        assert_eq!(decrypt_body("AAAA", "k"), Err(SignatureRefusal::Cipher));
     }
 }

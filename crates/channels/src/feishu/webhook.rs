@@ -45,7 +45,7 @@ impl FeishuApp {
             (Some(_), None) => return Err(SignatureRefusal::InTheClear),
             (Some(key), Some(encrypted)) => {
                 let request = self.signed(headers, key, body, now)?;
-                let plain = sign::open(encrypted, key)?;
+                let plain = sign::decrypt_body(encrypted, key)?;
                 (serde_json::from_slice(&plain).map_err(|_| SignatureRefusal::Garbled)?, request)
             }
         };

@@ -11,7 +11,7 @@ const WRAPPED_MARK: &str = "┆ ";
 /// The whole card. Nothing is cut here: who has a bound cuts the card first. Foreign lines are wrapped
 /// here, narrower than any screen, with a mark before each: whoever shows the text need not wrap them
 /// again.
-pub fn text(card: &Card) -> String {
+pub fn card_text(card: &Card) -> String {
     let mut lines = vec![card.headline.clone()];
     for block in card.flow() {
         match block {
@@ -56,7 +56,7 @@ mod tests {
     fn i47_no_foreign_line_is_drawn_as_ours() {
         hostile::check("plain", |card| {
             let mut drawn = hostile::Drawn::default();
-            for line in super::text(card).lines() {
+            for line in super::card_text(card).lines() {
                 match [FOREIGN_MARK, WRAPPED_MARK].iter().find_map(|mark| line.strip_prefix(mark)) {
                     Some(foreign) => {
                         let columns: usize =
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_hold() {
-        check_snapshots("plain", |card| super::text(card).into());
-        assert!(samples().iter().all(|(_, card)| !super::text(card).is_empty()));
+        check_snapshots("plain", |card| super::card_text(card).into());
+        assert!(samples().iter().all(|(_, card)| !super::card_text(card).is_empty()));
     }
 }

@@ -50,7 +50,7 @@ impl SlackApi {
         method: &str,
         body: &Value,
     ) -> Result<Value, SlackFailure> {
-        read(&self.raw(token, method, body).await.map_err(SlackFailure::NoAnswer)?)
+        read_reply(&self.raw(token, method, body).await.map_err(SlackFailure::NoAnswer)?)
     }
 
     /// With everything that stands around the answer.
@@ -72,7 +72,7 @@ impl SlackApi {
     ) -> Result<Value, SlackFailure> {
         let mut url = self.url(method);
         url.query_pairs_mut().extend_pairs(query);
-        read(&self.ask(token, Method::GET, url, None).await.map_err(SlackFailure::NoAnswer)?)
+        read_reply(&self.ask(token, Method::GET, url, None).await.map_err(SlackFailure::NoAnswer)?)
     }
 
     async fn ask(
@@ -94,7 +94,7 @@ impl SlackApi {
     }
 }
 
-pub(super) fn read(answer: &RestReply) -> Result<Value, SlackFailure> {
+pub(super) fn read_reply(answer: &RestReply) -> Result<Value, SlackFailure> {
     if answer.status == 429 {
         let why = "Slack wants fewer requests".into();
         return Err(SlackFailure::Wait { after: answer.seconds("retry-after"), why });
@@ -193,12 +193,12 @@ mod tests {
     use super::*;
 
     fn failed(status: u16, body: &str) -> SlackFailure {
-        read(&RestReply::new(status, body.as_bytes())).unwrap_err()
+        read_reply(&RestReply::new(status, body.as_bytes())).unwrap_err()
     }
 
     #[test]
     fn every_answer_has_its_remedy() {
-        assert!(read(&RestReply::new(200, br#"{"ok":true}"#)).is_ok());
+        assert!(read_reply(&RestReply::new(200, br#"{"ok":true}"#)).is_ok());
         for body in [r#"{"ok":false,"error":"ratelimited"}"#, "x"] {
             let status = if body == "x" { 429 } else { 200 };
             let again = failed(status, body).sending();

@@ -3,7 +3,7 @@
 use ports::channel::Checked;
 use serde_json::{Value, json};
 
-use super::api::{SlackFailure, read};
+use super::api::{SlackFailure, read_reply};
 use super::channel::SlackApp;
 use super::settings::SlackMode;
 use crate::wire::clock;
@@ -25,7 +25,7 @@ impl SlackApp {
             Err(failed) => return vec![checked("connection", Some(failed.to_string()))],
         };
         let time = clock(&answer, self.clock.now());
-        let me = match read(&answer) {
+        let me = match read_reply(&answer) {
             Ok(me) => me,
             Err(failed) => {
                 let remedy = format!(

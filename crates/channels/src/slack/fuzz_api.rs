@@ -4,7 +4,7 @@ use domain::time::Timestamp;
 use ports::channel::ChannelError;
 use serde_json::Value;
 
-use super::api::read;
+use super::api::read_reply;
 use super::event::{SlackAccount, wrote};
 use super::hook::payload;
 use super::press::{self, Pressed};
@@ -18,7 +18,7 @@ pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
         let me = SlackAccount { user: OURSELVES.into(), bot: "B1".into() };
         return wrote(&body, &me).map(|wrote| Gesture::Wrote(Box::new(wrote)));
     }
-    match press::read(&body, now) {
+    match press::read_press(&body, now) {
         Pressed::Button { press, .. } | Pressed::Form { press, .. } => {
             Some(Gesture::Pressed(press))
         }
@@ -26,6 +26,6 @@ pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     }
 }
 
-pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
-    read(&RestReply::new(status, body)).err().map(|failed| failed.sending())
+pub(crate) fn reply_error(status: u16, body: &[u8]) -> Option<ChannelError> {
+    read_reply(&RestReply::new(status, body)).err().map(|failed| failed.sending())
 }

@@ -11,7 +11,7 @@ use super::inbound::SlackAck;
 use super::settings::SlackMode;
 use super::verify;
 use crate::signed::{Headers, SignatureRefusal};
-use crate::wire::{accepted, json_reply, refused, status};
+use crate::wire::{accepted, json_reply, refusal_reply, status};
 
 impl SlackApp {
     pub(super) async fn hook(
@@ -28,12 +28,12 @@ impl SlackApp {
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let secret = signing_secret.expose();
         if let Err(why) = verify(Headers(&headers), &request.body, secret, request.at) {
-            return refused(name, why);
+            return refusal_reply(name, why);
         }
         let reply = match request.path.as_str() {
             "events" => {
                 let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-                    return refused(name, SignatureRefusal::Garbled);
+                    return refusal_reply(name, SignatureRefusal::Garbled);
                 };
                 if body["type"] == "url_verification" {
                     return challenge(&body);
@@ -42,7 +42,7 @@ impl SlackApp {
             }
             "interactions" => match payload(&request.body) {
                 Some(payload) => self.interaction(&payload, inbox).await,
-                None => return refused(name, SignatureRefusal::Garbled),
+                None => return refusal_reply(name, SignatureRefusal::Garbled),
             },
             _ => return status(404),
         };

@@ -55,7 +55,7 @@ impl SlackApp {
             return SlackAck::Wrong;
         }
         let name = &self.settings.name;
-        match press::read(payload, self.clock.now()) {
+        match press::read_press(payload, self.clock.now()) {
             Pressed::Ignored => SlackAck::Quietly,
             Pressed::Strange { spot } => {
                 if let Some(spot) = spot {

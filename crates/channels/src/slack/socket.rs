@@ -18,7 +18,7 @@ use crate::limits::{
     EVENTS_AT_ONCE_MAX, RECONNECT_FIRST, RECONNECT_MOST, SLACK_PING_EVERY, SLACK_SILENT_PINGS_MAX,
     SOCKET_OPEN_WITHIN, STOP_WITHIN,
 };
-use crate::wire::{Lanes, NoSocket, Socket, open};
+use crate::wire::{Lanes, NoSocket, Socket, open_socket};
 
 impl SlackApp {
     /// Until we are to stop. When Slack announces that it will close a connection, the next one is
@@ -92,7 +92,8 @@ impl SlackApp {
         let told = self.api.call(app_token, "apps.connections.open", &json!({})).await;
         let told = told.map_err(|failed| failed.to_string())?;
         let url = told["url"].as_str().unwrap_or_default();
-        let opened = open(url, &self.settings.base_url, &*self.clock, SOCKET_OPEN_WITHIN).await;
+        let opened =
+            open_socket(url, &self.settings.base_url, &*self.clock, SOCKET_OPEN_WITHIN).await;
         opened.map_err(|no_socket| match no_socket {
             NoSocket::Address(why) => format!("Slack gave an address that is not used: {why}"),
             NoSocket::Unreachable(why) => why,

@@ -54,7 +54,7 @@ impl TelegramApi {
     }
 
     pub(super) async fn call(&self, method: &str, body: &Value) -> Result<Value, TelegramFailure> {
-        read(&self.raw(method, body).await.map_err(TelegramFailure::NoAnswer)?)
+        read_reply(&self.raw(method, body).await.map_err(TelegramFailure::NoAnswer)?)
     }
 
     /// One that may take as long as the platform likes to wait.
@@ -63,7 +63,7 @@ impl TelegramApi {
         method: &str,
         body: &Value,
     ) -> Result<Value, TelegramFailure> {
-        read(
+        read_reply(
             &self
                 .patient
                 .ask(self.request(method, body))
@@ -95,7 +95,7 @@ impl TelegramApi {
     }
 }
 
-pub(super) fn read(answer: &RestReply) -> Result<Value, TelegramFailure> {
+pub(super) fn read_reply(answer: &RestReply) -> Result<Value, TelegramFailure> {
     let garbled =
         || TelegramFailure::Trouble(format!("Telegram answered {} and no sense", answer.status));
     let mut told = answer.json().ok_or_else(garbled)?;
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     fn failed(status: u16, body: &str) -> TelegramFailure {
-        read(&RestReply::new(status, body.as_bytes())).unwrap_err()
+        read_reply(&RestReply::new(status, body.as_bytes())).unwrap_err()
     }
 
     fn refused(code: i64, description: &str) -> TelegramFailure {

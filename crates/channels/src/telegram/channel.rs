@@ -21,7 +21,7 @@ use super::update::Update;
 use crate::card::{Card, Rendered, Word, clipped};
 use crate::limits::{ANSWERED_MAX, TELEGRAM_TOAST_CHARACTERS_MAX, TELEGRAM_UNITS_MAX};
 use crate::signed::{Headers, SignatureRefusal};
-use crate::wire::{Errands, Recent, accepted, json_reply, nth, pieces, refused, status};
+use crate::wire::{Errands, Recent, accepted, json_reply, nth, pieces, refusal_reply, status};
 
 pub struct Telegram(pub(super) Arc<Bot>);
 
@@ -249,10 +249,10 @@ impl Channel for Telegram {
         let headers: Vec<(&str, &str)> =
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         if let Err(why) = secret.verify(Headers(&headers), &request.body) {
-            return refused(name, why);
+            return refusal_reply(name, why);
         }
         let Ok(update) = serde_json::from_slice::<Value>(&request.body) else {
-            return refused(name, SignatureRefusal::Garbled);
+            return refusal_reply(name, SignatureRefusal::Garbled);
         };
         let me = match bot.me().await {
             Ok(me) => me,

@@ -3,7 +3,7 @@
 use ports::channel::Checked;
 use serde_json::{Value, json};
 
-use super::api::read;
+use super::api::read_reply;
 use super::channel::Bot;
 use super::poll::UPDATES;
 use super::settings::TelegramMode;
@@ -17,7 +17,7 @@ impl Bot {
             Err(failed) => return vec![checked("connection", Some(failed.to_string()))],
         };
         let time = clock(&answer, self.clock.now());
-        let me = match read(&answer) {
+        let me = match read_reply(&answer) {
             Ok(me) => me,
             Err(failed) => {
                 let remedy = "open @BotFather, choose /mybots, the bot, API Token, and put the token \

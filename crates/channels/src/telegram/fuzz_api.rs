@@ -3,7 +3,7 @@
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
 
-use super::api::read;
+use super::api::read_reply;
 use super::entities::TelegramAccount;
 use super::update::Update;
 use crate::fuzz_api::{Gesture, OURSELVES};
@@ -18,6 +18,6 @@ pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     }
 }
 
-pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
-    read(&RestReply::new(status, body)).err().map(|failed| failed.sending())
+pub(crate) fn reply_error(status: u16, body: &[u8]) -> Option<ChannelError> {
+    read_reply(&RestReply::new(status, body)).err().map(|failed| failed.sending())
 }

@@ -82,7 +82,7 @@ impl Webhook {
             .header("webhook-timestamp", timestamp_s)
             .header("webhook-signature", signature)
             .body(event.body.clone());
-        let answer = request.send().await.map_err(failed)?;
+        let answer = request.send().await.map_err(send_error)?;
         let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok());
         // What else the receiver says is not read: it could go on for ever.
         verdict(answer.status(), location, &self.url).map_err(|error| match error {
@@ -104,7 +104,7 @@ impl Webhook {
             Ok(answer) => answer,
             Err(error) => {
                 let timed_out = error.is_timeout();
-                return Some(match failed(error) {
+                return Some(match send_error(error) {
                     ChannelError::Never(forbidden) => format!(
                         "{forbidden}; if it is meant to be there, set `allow_private_addresses`"
                     ),
@@ -152,7 +152,7 @@ impl Webhook {
 }
 
 /// A receiver knows a repeat by its id, so whatever is not known to have arrived is sent again.
-fn failed(error: reqwest::Error) -> ChannelError {
+fn send_error(error: reqwest::Error) -> ChannelError {
     let error = error.without_url();
     match find_forbidden(&error) {
         Some(forbidden) => ChannelError::Never(forbidden.to_string()),

@@ -14,7 +14,7 @@ use ports::courier::{Courier, CourierError};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, Url};
 
-use super::body::body;
+use super::body::decided_body;
 use super::secret::WebhookSecret;
 use super::target;
 use super::verdict::verdict;
@@ -131,7 +131,7 @@ impl Courier for WebhookCourier {
         let Some(callback) = hold.callback() else {
             return Err(CourierError::Never("the hold names no callback".into()));
         };
-        let Some(body) = body(hold) else {
+        let Some(body) = decided_body(hold) else {
             return Err(CourierError::Never("the hold is not decided".into()));
         };
         // Again, since the configuration may have changed after the hold was opened.

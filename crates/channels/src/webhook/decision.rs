@@ -21,7 +21,7 @@ use super::body::hold_value;
 use super::channel::ChannelSettings;
 use super::inbound::verify;
 use crate::signed::Headers;
-use crate::wire::{refused, status};
+use crate::wire::{refusal_reply, status};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "struct Body")]
@@ -65,30 +65,30 @@ pub(super) async fn take(
         request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let id = match verify(Headers(&headers), &request.body, secret, request.at) {
         Ok(id) => id,
-        Err(why) => return refused(&settings.name, why),
+        Err(why) => return refusal_reply(&settings.name, why),
     };
-    let decided = match read(&request.body, id) {
+    let decided = match read_decision(&request.body, id) {
         Ok(decided) => decided,
-        Err(why) => return told(400, &why, None),
+        Err(why) => return hook_reply(400, &why, None),
     };
     if !settings.speaks_for.contains(&decided.operator.identity) {
         tracing::warn!(
             channel = settings.name,
             "a decision was refused: its sender may not speak for whom it names; see `speaks_for`"
         );
-        return told(403, "you may not speak for them", None);
+        return hook_reply(403, "you may not speak for them", None);
     }
     match inbox.decided(&settings.name, decided).await {
-        Ok(Ruling::Taken(hold)) => told(200, "taken", Some(&hold)),
-        Ok(Ruling::Already(hold)) => told(409, "another answer stands", Some(&hold)),
-        Ok(Ruling::Changed(hold)) => told(409, "it has changed since", Some(&hold)),
-        Ok(Ruling::NotEntitled) => told(403, "they may not answer this", None),
-        Ok(Ruling::Invalid(why)) => told(422, &why, None),
+        Ok(Ruling::Taken(hold)) => hook_reply(200, "taken", Some(&hold)),
+        Ok(Ruling::Already(hold)) => hook_reply(409, "another answer stands", Some(&hold)),
+        Ok(Ruling::Changed(hold)) => hook_reply(409, "it has changed since", Some(&hold)),
+        Ok(Ruling::NotEntitled) => hook_reply(403, "they may not answer this", None),
+        Ok(Ruling::Invalid(why)) => hook_reply(422, &why, None),
         Err(_) => status(503),
     }
 }
 
-pub(super) fn read(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
+pub(super) fn read_decision(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
     // An unknown key is named in the error, and may be anything.
     let body: DecisionBody =
         serde_json::from_slice(body).map_err(|error| visible(&error.to_string()))?;
@@ -101,11 +101,11 @@ pub(super) fn read(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
         operator,
         hold,
         digest,
-        answer: answer(body.answer)?,
+        answer: read_answer(body.answer)?,
     })
 }
 
-fn answer(said: DecisionAnswer) -> Result<Answer, String> {
+fn read_answer(said: DecisionAnswer) -> Result<Answer, String> {
     match said {
         DecisionAnswer {
             verdict: Some(verdict),
@@ -151,7 +151,7 @@ fn answer(said: DecisionAnswer) -> Result<Answer, String> {
     }
 }
 
-fn told(status: u16, what: &str, hold: Option<&Hold>) -> HookReply {
+fn hook_reply(status: u16, what: &str, hold: Option<&Hold>) -> HookReply {
     let told = json!({"result": what, "hold": hold.map_or(Value::Null, hold_value)});
     HookReply { status, content_type: "application/json", body: told.to_string().into_bytes() }
 }

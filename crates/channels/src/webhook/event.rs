@@ -34,8 +34,11 @@ impl WebhookEvent {
         };
         let at = showing.hold.opened_at;
         let then = Hold { votes: Vec::new(), ..undecided(showing.hold, at) };
-        let data = json!({"place": place, "hold": told(&then, showing.link)});
-        WebhookEvent { id: showing.key.as_str().to_owned(), body: body("hold.opened", at, &data) }
+        let data = json!({"place": place, "hold": hold_json(&then, showing.link)});
+        WebhookEvent {
+            id: showing.key.as_str().to_owned(),
+            body: event_body("hold.opened", at, &data),
+        }
     }
 
     /// `opened` is the id of the event that told of the hold first.
@@ -48,7 +51,7 @@ impl WebhookEvent {
         let then = as_it_was(showing.hold, step);
         WebhookEvent {
             id: format!("{opened}-{}", step.position),
-            body: body(kind, step.at, &json!({"hold": told(&then, showing.link)})),
+            body: event_body(kind, step.at, &json!({"hold": hold_json(&then, showing.link)})),
         }
     }
 }
@@ -73,11 +76,11 @@ fn undecided(hold: &Hold, at: Timestamp) -> Hold {
     Hold { state: HoldState::Pending, outcome: None, votes, ..hold.clone() }
 }
 
-fn body(kind: &str, at: Timestamp, data: &Value) -> Vec<u8> {
+fn event_body(kind: &str, at: Timestamp, data: &Value) -> Vec<u8> {
     json!({"type": kind, "timestamp": at.to_string(), "data": data}).to_string().into_bytes()
 }
 
-fn told(hold: &Hold, link: Option<&str>) -> Value {
+fn hold_json(hold: &Hold, link: Option<&str>) -> Value {
     let mut told = hold_value(hold);
     told["expires_at"] = json!(hold.expires_at.map(|at| at.to_string()));
     told["risk"] = hold.risk.name().into();

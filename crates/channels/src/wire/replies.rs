@@ -23,7 +23,7 @@ pub(crate) fn json_reply(value: &Value) -> HookReply {
 }
 
 /// Outside, one refusal is like the other. The operator reads why.
-pub(crate) fn refused(channel: &str, why: SignatureRefusal) -> HookReply {
+pub(crate) fn refusal_reply(channel: &str, why: SignatureRefusal) -> HookReply {
     tracing::warn!(channel, "a request was refused: {why}");
     status(match why {
         SignatureRefusal::TooLarge => 413,

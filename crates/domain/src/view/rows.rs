@@ -22,7 +22,7 @@ pub enum Row {
     Foreign(String),
 }
 
-pub(super) fn text(rows: &[Row]) -> String {
+pub(super) fn rows_text(rows: &[Row]) -> String {
     let mut text = String::with_capacity(512);
     for row in rows {
         match row {
@@ -39,11 +39,11 @@ pub(super) fn text(rows: &[Row]) -> String {
 
 pub(super) fn rows(parts: &[ViewPart]) -> Vec<Row> {
     let mut rows = Vec::new();
-    parts.iter().for_each(|part| write(&mut rows, part));
+    parts.iter().for_each(|part| write_part(&mut rows, part));
     rows
 }
 
-fn write(rows: &mut Vec<Row>, part: &ViewPart) {
+fn write_part(rows: &mut Vec<Row>, part: &ViewPart) {
     match part {
         ViewPart::Fact { label, value } => {
             rows.push(Row::Ours(format!("{}: {value}", label.words())))

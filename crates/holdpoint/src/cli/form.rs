@@ -124,7 +124,7 @@ impl FormEntry<'_> {
                     if text.is_empty() {
                         return Ok(None);
                     }
-                    match read(simple, &text) {
+                    match parse_field(simple, &text) {
                         Ok(value) => return Ok(Some(value)),
                         Err(why) => menu.say(&why)?,
                     }
@@ -176,7 +176,7 @@ impl FormEntry<'_> {
                 return Ok(None);
             }
             let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            match parts.map(|part| read(of, part)).collect::<Result<Vec<_>, _>>() {
+            match parts.map(|part| parse_field(of, part)).collect::<Result<Vec<_>, _>>() {
                 Ok(values) => return Ok(Some(Value::Array(values))),
                 Err(why) => menu.say(&why)?,
             }
@@ -215,7 +215,7 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-fn read(kind: &str, text: &str) -> Result<Value, String> {
+fn parse_field(kind: &str, text: &str) -> Result<Value, String> {
     let number = || serde_json::from_str::<Value>(text).ok().filter(Value::is_number);
     match kind {
         "integer" => number()

@@ -36,7 +36,7 @@ const AGENT_TYPES: [(&str, Format); 7] = [
 ];
 
 /// Every door, leading to these agents.
-pub(super) fn all(agents: &[&str], person: &str) -> Vec<DoorSetup> {
+pub(super) fn demo_doors(agents: &[&str], person: &str) -> Vec<DoorSetup> {
     let named = || agents.iter().map(|id| NamedAgent { name: (*id).into(), agent: (*id).into() });
     let first = agents.first().copied().unwrap_or_default();
     let kind = |name: &str, format| AgentType {
@@ -65,7 +65,7 @@ pub(super) fn all(agents: &[&str], person: &str) -> Vec<DoorSetup> {
 }
 
 /// The sentences of the front end that the demo's deployment comes from.
-pub(super) fn words() -> DoorWords {
+pub(super) fn demo_words() -> DoorWords {
     let words = ToolWords {
         approve_text: Some(
             "Yes, please proceed with deploying \"{projectName}\" to Shipper Cloud.".into(),

@@ -66,7 +66,11 @@ pub async fn rehearse(config: &Config) -> Vec<Finding> {
     }
     let grounds = channels::Grounds { clock: clock.clone(), chance };
     for channel in &config.channels {
-        found.push(Finding::new("channel", &channel.name, channels::line(channel, &grounds)));
+        found.push(Finding::new(
+            "channel",
+            &channel.name,
+            channels::connector_for(channel, &grounds),
+        ));
     }
     if !config.callbacks.secret_envs.is_empty() {
         found.push(Finding::new(

@@ -57,7 +57,7 @@ impl ModelApi for Anthropic {
         names: &Names,
         paused: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {
-        request::body(self, settings, request, names, paused)
+        request::messages_body(self, settings, request, names, paused)
     }
 
     fn reader(&self, _: &ModelSettings) -> reader::Messages {

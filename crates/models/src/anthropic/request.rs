@@ -133,7 +133,7 @@ impl Cache {
     }
 }
 
-pub(super) fn body(
+pub(super) fn messages_body(
     api: &Anthropic,
     settings: &ModelSettings,
     request: &ModelRequest<'_>,

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use super::reader::Messages;
 use super::*;
 use crate::fake::{
-    FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read, think,
+    FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read_reply,
+    think,
 };
 use crate::settings::ApiKey;
 use crate::{conformance, fake};
@@ -166,8 +167,9 @@ async fn a_rich_turn_is_read_whole() {
 fn where_the_network_cuts_a_stream_changes_nothing() {
     check_splits(Messages::default, rich().as_bytes());
     let foreign_ends = rich().replace('\n', "\r\n");
-    let plain = read(Messages::default(), [rich().as_bytes()]).expect("a reply");
-    let foreign = read(Messages::default(), foreign_ends.as_bytes().chunks(1)).expect("a reply");
+    let plain = read_reply(Messages::default(), [rich().as_bytes()]).expect("a reply");
+    let foreign =
+        read_reply(Messages::default(), foreign_ends.as_bytes().chunks(1)).expect("a reply");
     assert_eq!(format!("{plain:?}"), format!("{foreign:?}"));
 }
 
@@ -175,7 +177,7 @@ fn where_the_network_cuts_a_stream_changes_nothing() {
 fn a_stream_that_was_cut_off_is_no_turn() {
     let stream = rich();
     for at in 0..stream.len() {
-        let got = read(Messages::default(), [&stream.as_bytes()[..at]]);
+        let got = read_reply(Messages::default(), [&stream.as_bytes()[..at]]);
         assert!(got.is_err(), "{at} of {} bytes became a turn: {got:?}", stream.len());
     }
 }
@@ -378,7 +380,7 @@ fn thinking_between_calls_goes_back_between_them() {
         end("tool_use").to_vec(),
     ];
     let (reply, _) =
-        read(Messages::default(), [stream(&events.concat()).as_bytes()]).expect("a reply");
+        read_reply(Messages::default(), [stream(&events.concat()).as_bytes()]).expect("a reply");
     let turn =
         ports::model::ModelTurn { parts: reply.parts, calls: reply.calls, usage: reply.usage };
     let request = asking(vec![assistant(&turn)]);

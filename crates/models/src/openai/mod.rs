@@ -23,10 +23,10 @@ struct OpenAiErrorBody {
 /// Both have the same envelope. Compatible servers put texts and numbers anywhere in it.
 pub(crate) fn problem(body: &[u8]) -> ProviderError {
     let envelope: OpenAiErrorBody = serde_json::from_slice(body).unwrap_or_default();
-    said(&envelope.error.unwrap_or_default())
+    provider_error(&envelope.error.unwrap_or_default())
 }
 
-fn said(error: &Value) -> ProviderError {
+fn provider_error(error: &Value) -> ProviderError {
     let word = |key: &str| match error.get(key)? {
         Value::String(word) => Some(word.clone()),
         Value::Number(number) => Some(number.to_string()),

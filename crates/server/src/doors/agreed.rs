@@ -37,7 +37,7 @@ pub(crate) struct Agreed {
 }
 
 /// Takes the message for an answer if it is one. `None`: it is to be said like any other.
-pub(crate) async fn answered(
+pub(crate) async fn answer_agreed(
     app: &App,
     caller: &Caller,
     door: &str,
@@ -45,7 +45,9 @@ pub(crate) async fn answered(
     text: &str,
     name: Option<Name>,
 ) -> Reply<Option<Agreed>> {
-    let Some((hold, verdict)) = words::spoken(&app.words, session, text) else { return Ok(None) };
+    let Some((hold, verdict)) = words::agreed_in_text(&app.words, session, text) else {
+        return Ok(None);
+    };
     // Nobody agrees to what they were not asked yet.
     if name.is_none() && began_this(session, text) {
         return Ok(None);

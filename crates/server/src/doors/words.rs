@@ -31,7 +31,7 @@ pub(crate) enum WordsVerdict {
 
 /// The one open hold that a message is the agreed answer to. Where it could mean two of them, it means
 /// none.
-pub(crate) fn spoken(
+pub(crate) fn agreed_in_text(
     words: &DoorWords,
     session: &Session,
     text: &str,
@@ -87,7 +87,11 @@ pub(crate) fn folded(text: &str) -> String {
 }
 
 /// What an output posted for an approve hold means; `None`: it is no answer.
-pub(crate) fn posted(words: &DoorWords, tool: &str, output: &Value) -> Option<WordsVerdict> {
+pub(crate) fn agreed_in_output(
+    words: &DoorWords,
+    tool: &str,
+    output: &Value,
+) -> Option<WordsVerdict> {
     let own = words.get(tool);
     let is = |value: Option<&str>| value.is_some() && output.as_str() == value;
     let value = |pick: fn(&ToolWords) -> &Option<String>| own.and_then(|own| pick(own).as_deref());
@@ -151,7 +155,7 @@ mod tests {
             ..ToolWords::default()
         };
         let words = DoorWords::from([("deploy".to_owned(), own)]);
-        let check = |tool: &str, output: Value| posted(&words, tool, &output);
+        let check = |tool: &str, output: Value| agreed_in_output(&words, tool, &output);
         let (yes, no) = (Some(WordsVerdict::Approve), Some(WordsVerdict::Deny));
         assert_eq!(check("deploy", json!("Do it")), yes);
         assert_eq!(check("deploy", json!("Leave it")), no);

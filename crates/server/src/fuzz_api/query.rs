@@ -16,36 +16,36 @@ use crate::{asked, login, v1, wire};
 pub type QueryRead<T> = Option<Result<T, ProblemJson>>;
 
 pub fn list_of_holds(query: &str) -> QueryRead<HoldFilter> {
-    read(query, v1::holds::HoldsQuery::parse)
+    read_query(query, v1::holds::HoldsQuery::parse)
 }
 
 /// The agent, how many, after which.
 pub fn list_of_sessions(query: &str) -> QueryRead<(Option<String>, usize, Option<SessionId>)> {
-    read(query, v1::sessions::SessionsQuery::parse)
+    read_query(query, v1::sessions::SessionsQuery::parse)
 }
 
 /// How many, after which.
 pub fn list_of_entries(query: &str) -> QueryRead<(usize, u64)> {
-    read(query, v1::audit::AuditQuery::parse)
+    read_query(query, v1::audit::AuditQuery::parse)
 }
 
 /// How many, after which.
 pub fn list_of_tokens(query: &str) -> QueryRead<(usize, Option<TokenId>)> {
-    read(query, v1::tokens::TokensQuery::parse)
+    read_query(query, v1::tokens::TokensQuery::parse)
 }
 
 pub fn wait(query: &str) -> QueryRead<(Until, Duration)> {
-    read(query, v1::holds::WaitQuery::parse)
+    read_query(query, v1::holds::WaitQuery::parse)
 }
 
 /// Where to go on in a stream of events.
 pub fn events(query: &str) -> QueryRead<Option<u64>> {
-    read(query, |asked: v1::events::After| Ok(asked.after))
+    read_query(query, |asked: v1::events::After| Ok(asked.after))
 }
 
 /// The code that the page of a login link shows a button for.
 pub fn login_link(query: &str) -> QueryRead<Option<String>> {
-    read(query, |asked: login::Code| Ok(asked.shown()))
+    read_query(query, |asked: login::Code| Ok(asked.shown()))
 }
 
 /// How many, after how many, of which type.
@@ -69,7 +69,7 @@ pub fn page<T: ToString>(found: Vec<T>, limit: usize) -> (Vec<T>, Option<String>
     (page.items, page.next)
 }
 
-fn read<A: DeserializeOwned, T>(
+fn read_query<A: DeserializeOwned, T>(
     query: &str,
     parse: impl FnOnce(A) -> Result<T, Problem>,
 ) -> QueryRead<T> {

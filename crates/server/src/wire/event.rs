@@ -225,7 +225,7 @@ fn changed<M: SerializeMap>(
 }
 
 /// Text on its way, which is not stored and has no id.
-pub(crate) fn spoken(spoken: &Spoken) -> (&'static str, Value) {
+pub(crate) fn spoken_event(spoken: &Spoken) -> (&'static str, Value) {
     let delta = |message: &dyn ToString, kind, text: &str| json!({"message": message.to_string(), "kind": kind, "text": text});
     match spoken {
         Spoken::Text { message, text } => ("message.delta", delta(message, "text", text)),

@@ -22,7 +22,7 @@ pub(crate) use admin::{
     NewToken, Token,
 };
 pub(crate) use answer::AnswerBody;
-pub(crate) use event::{EventData, EventPayload, spoken};
+pub(crate) use event::{EventData, EventPayload, spoken_event};
 pub(crate) use hold::{Cancel, Hold, OutcomeBody, now};
 pub(crate) use message::call_input;
 pub(crate) use new_hold::NewHoldBody;

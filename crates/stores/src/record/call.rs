@@ -133,7 +133,7 @@ impl<'a> StoredCall<'a> {
             agent: call.agent.as_ref().into(),
             session: StoredSession::new(call.session, frame),
             tool: unless(written.map(|w| w.tool), call.tool.as_ref().into()),
-            arguments: unless(written.map(|w| w.input), text(&call.arguments)),
+            arguments: unless(written.map(|w| w.input), arguments_text(&call.arguments)),
             effects: call.effects.name().into(),
             place: match call.place {
                 Place::Server => StoredPlace::Server,
@@ -226,7 +226,7 @@ fn read_detail(text: Cow<'_, str>, phrases: &[(usize, Cow<'_, str>)]) -> Result<
 }
 
 /// Arguments were parsed strictly before they got here, so they are UTF-8.
-pub(super) fn text(arguments: &Arguments) -> Cow<'_, str> {
+pub(super) fn arguments_text(arguments: &Arguments) -> Cow<'_, str> {
     String::from_utf8_lossy(arguments.bytes())
 }
 

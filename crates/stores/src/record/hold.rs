@@ -220,9 +220,9 @@ struct HoldRecord<'a> {
 
 pub(crate) fn write_hold(hold: &Hold) -> Vec<u8> {
     let v = version_of_hold(hold);
-    super::write(&HoldRecord { v, hold: StoredHold::new(hold, RowContext::default()) })
+    super::write_record(&HoldRecord { v, hold: StoredHold::new(hold, RowContext::default()) })
 }
 
 pub(crate) fn read_hold(bytes: &[u8]) -> Result<Arc<Hold>, Broken> {
-    super::read::<HoldRecord<'_>>(bytes, |record| record.v)?.hold.hold(RowContext::default())
+    super::read_record::<HoldRecord<'_>>(bytes, |record| record.v)?.hold.hold(RowContext::default())
 }

@@ -25,7 +25,7 @@ struct CommitRow<'a, E> {
 /// hashes says it as well.
 pub(crate) fn write_row(entry: &Entry) -> Vec<u8> {
     let frame = RowContext { session: session(entry.stream), at: Some(entry.at), earlier: &[] };
-    super::write(&CommitRow {
+    super::write_record(&CommitRow {
         v: entry.events.iter().map(version_of).max().unwrap_or(FIRST),
         id: Text(entry.id),
         stream: Text(entry.stream),
@@ -37,7 +37,7 @@ pub(crate) fn write_row(entry: &Entry) -> Vec<u8> {
 }
 
 pub(crate) fn read_row(bytes: &[u8], global: u64) -> Result<Entry, Broken> {
-    let row = super::read::<CommitRow<'_, Vec<StoredEvent<'_>>>>(bytes, |row| row.v)?;
+    let row = super::read_record::<CommitRow<'_, Vec<StoredEvent<'_>>>>(bytes, |row| row.v)?;
     let (actor, at) = (row.actor.into(), row.at.into());
     Ok(Entry {
         id: row.id.0,

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 
 /// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer, or who made their login.
-pub(super) fn text(hold: &Hold) -> String {
+pub(super) fn audience_text(hold: &Hold) -> String {
     let mut text = String::from("|");
     for person in &hold.audience.people {
         push(&mut text, 'p', person.as_str());

@@ -43,7 +43,7 @@ impl DatabaseSource {
     }
 
     pub(super) fn writer(&self) -> Result<Connection, rusqlite::Error> {
-        let connection = open(&self.database, OpenFlags::SQLITE_OPEN_CREATE)?;
+        let connection = open_connection(&self.database, OpenFlags::SQLITE_OPEN_CREATE)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
@@ -55,7 +55,7 @@ impl DatabaseSource {
     }
 
     pub(super) fn reader(&self) -> Result<Connection, rusqlite::Error> {
-        let connection = open(&self.database, OpenFlags::empty())?;
+        let connection = open_connection(&self.database, OpenFlags::empty())?;
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
         audience::teach(&connection)?;
@@ -83,7 +83,7 @@ impl DatabaseSource {
     }
 }
 
-fn open(database: &Path, more: OpenFlags) -> Result<Connection, rusqlite::Error> {
+fn open_connection(database: &Path, more: OpenFlags) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let connection = Connection::open_with_flags(database, flags)?;
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;

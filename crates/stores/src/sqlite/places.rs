@@ -72,7 +72,7 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// All places of a row with the columns `first`, `global` and `more`.
-fn read(row: &Row<'_>) -> Result<Vec<CommitPosition>, Failure> {
+fn read_positions(row: &Row<'_>) -> Result<Vec<CommitPosition>, Failure> {
     let first = CommitPosition {
         first: row.get::<_, i64>(0)? as u64,
         global: row.get::<_, i64>(1)? as u64,
@@ -112,7 +112,7 @@ pub(super) fn places_after(
     while later < enough
         && let Some(row) = rows.next()?
     {
-        let places = read(row)?;
+        let places = read_positions(row)?;
         later += places.iter().filter(|place| place.first > after).count();
         found.extend(places);
     }
@@ -128,7 +128,7 @@ pub(super) fn last_place(
         .prepare_cached(
             "SELECT first, global, more FROM streams WHERE stream = ?1 ORDER BY first DESC LIMIT 1",
         )?
-        .query_row(params![cells::stream(stream)], |row| match read(row) {
+        .query_row(params![cells::stream(stream)], |row| match read_positions(row) {
             Ok(places) => Ok(places.last().copied()),
             Err(Failure::Sqlite(error)) => Err(error),
             Err(Failure::Broken(broken)) => {

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::connection::DatabaseSource;
-use super::error::{Failure, said};
+use super::error::{Failure, error_text};
 use super::queue::{Dequeued, Queue};
 
 /// Enough that one long list does not hold up everybody, few enough to stay small in memory.
@@ -63,7 +63,10 @@ impl Readers {
                     open = source.reader().ok();
                 }
                 let connection = open.as_ref().ok_or_else(|| {
-                    source.reader().err().map_or_else(|| "try again".into(), |error| said(&error))
+                    source
+                        .reader()
+                        .err()
+                        .map_or_else(|| "try again".into(), |error| error_text(&error))
                 });
                 // One bad row must not take a reader away from everybody.
                 let is_good = catch_unwind(AssertUnwindSafe(|| job(connection))).unwrap_or(false);

@@ -78,7 +78,7 @@ impl Side {
                 Ok(if forgotten as i64 == FORGET_MAX { Done::Some } else { Done::Nothing })
             }
             Side::WriteOutbox { write, now } => {
-                let written = super::outbox::write(connection, write, *now)?;
+                let written = super::outbox::write_item(connection, write, *now)?;
                 Ok(if written { Done::Nothing } else { Done::Refused })
             }
             Side::PutSecret(secret) => put_secret(connection, head, secret),

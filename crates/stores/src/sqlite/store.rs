@@ -238,7 +238,7 @@ impl Store for SqliteStore {
     }
 
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
-        self.readers.read(move |connection| sealed::of(connection, scope)).await
+        self.readers.read(move |connection| sealed::sealed_of_stream(connection, scope)).await
     }
 
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
@@ -247,7 +247,7 @@ impl Store for SqliteStore {
 
     async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError> {
         let (shelf, key) = (shelf.to_owned(), key.to_owned());
-        self.readers.read(move |connection| Ok(notes::one(connection, &shelf, &key)?)).await
+        self.readers.read(move |connection| Ok(notes::find_note(connection, &shelf, &key)?)).await
     }
 
     async fn notes(

@@ -15,7 +15,7 @@ use super::catch_up::catch_up;
 use super::commit::{self, Prepared};
 use super::company::{Syncs, now};
 use super::connection::DatabaseSource;
-use super::error::{Failure, is_own_fault, said};
+use super::error::{Failure, error_text, is_own_fault};
 use super::head::Head;
 use super::rows::Rows;
 use super::shelf::{FlushAmount, Shelf};
@@ -176,7 +176,7 @@ pub(super) enum TransactionFault {
 
 impl From<rusqlite::Error> for TransactionFault {
     fn from(error: rusqlite::Error) -> TransactionFault {
-        TransactionFault::Undone(said(&error))
+        TransactionFault::Undone(error_text(&error))
     }
 }
 
@@ -205,7 +205,7 @@ impl Transaction<'_> {
             let outcome = match self.care {
                 Care::Batch => match desk.operate(job) {
                     Err(error) if is_own_fault(&error) => {
-                        return Err(TransactionFault::OneIsBad(said(&error)));
+                        return Err(TransactionFault::OneIsBad(error_text(&error)));
                     }
                     outcome => outcome?,
                 },
@@ -244,7 +244,7 @@ impl Transaction<'_> {
                 );
                 Ok(outcomes)
             }
-            Err(error) => Err(TransactionFault::Unknown(said(&error), outcomes)),
+            Err(error) => Err(TransactionFault::Unknown(error_text(&error), outcomes)),
         }
     }
 }
@@ -289,7 +289,7 @@ impl Desk<'_> {
         let outcome = match self.operate(job) {
             Err(error) if is_own_fault(&error) => {
                 run(self.connection, "ROLLBACK TO operation")?;
-                WriteOutcome::Failed(StoreError::Unavailable(said(&error)))
+                WriteOutcome::Failed(StoreError::Unavailable(error_text(&error)))
             }
             outcome => outcome?,
         };

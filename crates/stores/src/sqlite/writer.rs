@@ -13,7 +13,7 @@ use ports::store::{CommitError, StoreError};
 
 use super::company::{Company, now};
 use super::connection::{DatabaseSource, check_durability};
-use super::error::said;
+use super::error::error_text;
 use super::kept_checkpoints::KeptCheckpoints;
 use super::queue::{Dequeued, Queue};
 use super::rows::Rows;
@@ -184,12 +184,12 @@ impl SqliteWriter {
     }
 
     fn reopen(&self) -> Result<Open, String> {
-        let mut connection = self.source.writer().map_err(|error| said(&error))?;
-        self.source.inject(&mut connection).map_err(|error| said(&error))?;
+        let mut connection = self.source.writer().map_err(|error| error_text(&error))?;
+        self.source.inject(&mut connection).map_err(|error| error_text(&error))?;
         match check_durability(&connection) {
             Ok(None) => {}
             Ok(Some(found)) => return Err(found.to_string()),
-            Err(error) => return Err(said(&error)),
+            Err(error) => return Err(error_text(&error)),
         }
         Open::new(connection, &self.shelf).map_err(|failure| StoreError::from(failure).to_string())
     }
@@ -220,7 +220,9 @@ impl SqliteWriter {
                 self.keep(&open);
                 self.open = Some(open);
             }
-            Err(error) => tracing::warn!(why = %said(&error), "no checkpoint could be written"),
+            Err(error) => {
+                tracing::warn!(why = %error_text(&error), "no checkpoint could be written")
+            }
         }
     }
 }

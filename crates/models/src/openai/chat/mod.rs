@@ -50,7 +50,7 @@ impl ModelApi for Chat {
         names: &Names,
         _: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {
-        request::body(self, settings, request, names)
+        request::chat_body(self, settings, request, names)
     }
 
     fn reader(&self, _: &ModelSettings) -> reader::Chunks {

@@ -103,7 +103,7 @@ impl Reader for Chunks {
         let chunk: Chunk =
             serde_json::from_slice(&event.data).map_err(|error| Trouble::not_json(&error))?;
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(Trouble::Problem(crate::openai::said(&error)));
+            return Err(Trouble::Problem(crate::openai::provider_error(&error)));
         }
         if let Some(counted) = chunk.usage {
             self.usage = TurnUsage {

@@ -86,7 +86,7 @@ struct ChatFunction<'a> {
     parameters: &'a Value,
 }
 
-pub(super) fn body(
+pub(super) fn chat_body(
     api: &Chat,
     settings: &ModelSettings,
     request: &ModelRequest<'_>,
@@ -105,7 +105,7 @@ pub(super) fn body(
                 messages.extend(assistant(api, parts, names)?);
             }
             ModelMessage::Results { results } => {
-                messages.extend(results.iter().map(|result| told(result, names)));
+                messages.extend(results.iter().map(|result| tool_result_message(result, names)));
             }
         }
     }
@@ -174,7 +174,7 @@ fn assistant<'a>(
 }
 
 /// The API has no mark for a failure; the text says it.
-fn told<'a>(result: &'a CallResult<'_>, names: &'a Names) -> ChatRequestMessage<'a> {
+fn tool_result_message<'a>(result: &'a CallResult<'_>, names: &'a Names) -> ChatRequestMessage<'a> {
     let content = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
         false => &*result.content,

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::reader::Chunks;
 use super::*;
 use crate::fake::{
-    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
-    think,
+    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello,
+    read_reply, think,
 };
 use crate::settings::ApiKey;
 use crate::{conformance, opaque};
@@ -86,7 +86,7 @@ fn reader() -> Chunks {
 /// The calls of a stream: id, name, arguments.
 #[track_caller]
 fn calls(chunks: &[Value]) -> Vec<(String, String, String)> {
-    let (reply, _) = read(reader(), [stream(chunks).as_bytes()]).expect("a reply");
+    let (reply, _) = read_reply(reader(), [stream(chunks).as_bytes()]).expect("a reply");
     let calls = reply.calls.into_iter();
     calls.map(|call| (call.tool_use_id.into(), call.tool.into(), call.input.into())).collect()
 }
@@ -136,7 +136,7 @@ fn a_stream_that_was_cut_off_before_its_end_is_no_turn() {
     let end = stream.find("\"tool_calls\"}").expect("the end of the turn");
     let end = end + stream[end..].find("\n\n").expect("its last byte") + 2;
     for at in 0..stream.len() {
-        let got = read(reader(), [&stream.as_bytes()[..at]]);
+        let got = read_reply(reader(), [&stream.as_bytes()[..at]]);
         assert_eq!(got.is_ok(), at >= end, "{at} of {} bytes: {:?}", stream.len(), got.err());
     }
 }
@@ -247,7 +247,7 @@ fn servers_cut_calls_in_their_own_ways() {
 #[test]
 fn a_piece_of_no_call_is_no_turn() {
     let lost = fragment(json!({"index": 3, "function": {"arguments": "{}"}}));
-    assert!(read(reader(), [stream(&[lost, finish("tool_calls")]).as_bytes()]).is_err());
+    assert!(read_reply(reader(), [stream(&[lost, finish("tool_calls")]).as_bytes()]).is_err());
 }
 
 #[tokio::test]
@@ -285,7 +285,7 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
         assert_eq!(turn.unwrap_err().to_string(), wanted);
     }
     let refusal = [chunk(json!({"refusal": "I will not."}), None), finish("stop")];
-    let (reply, deltas) = read(reader(), [stream(&refusal).as_bytes()]).expect("a reply");
+    let (reply, deltas) = read_reply(reader(), [stream(&refusal).as_bytes()]).expect("a reply");
     assert_eq!(reply.parts, [Part::Text("I will not.".into())], "it is what the model says");
     assert_eq!(deltas, [Delta::Text("I will not.".into())]);
 }
@@ -326,7 +326,7 @@ fn body(api: &Chat, settings: &ModelSettings, request: &ModelRequest<'_>) -> Vec
 
 #[test]
 fn i26_a_request_is_the_same_to_the_byte_and_thinking_goes_back_as_it_came() {
-    let (reply, _) = read(reader(), [rich().as_bytes()]).expect("a reply");
+    let (reply, _) = read_reply(reader(), [rich().as_bytes()]).expect("a reply");
     let mut turn = ModelTurn { parts: reply.parts, calls: reply.calls, usage: reply.usage };
     // As the client does it.
     turn.calls[1].tool = "human.ask".into();

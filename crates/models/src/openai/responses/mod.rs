@@ -50,7 +50,7 @@ impl ModelApi for Responses {
         names: &Names,
         _: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {
-        request::body(self, settings, request, names)
+        request::responses_body(self, settings, request, names)
     }
 
     fn reader(&self, settings: &ModelSettings) -> reader::Items {

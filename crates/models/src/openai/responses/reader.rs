@@ -153,13 +153,15 @@ impl Reader for Items {
             "response.failed" => {
                 let failed: ResponseEndedEvent = parse(&event.data)?;
                 let error = failed.response.and_then(|response| response.error);
-                return Err(Trouble::Problem(crate::openai::said(&error.unwrap_or_default())));
+                return Err(Trouble::Problem(crate::openai::provider_error(
+                    &error.unwrap_or_default(),
+                )));
             }
             "error" => {
                 let error: Value = parse(&event.data)?;
                 // Some have it in an envelope, some have it flat.
                 let inner = error.get("error").filter(|inner| inner.is_object());
-                let mut problem = crate::openai::said(inner.unwrap_or(&error));
+                let mut problem = crate::openai::provider_error(inner.unwrap_or(&error));
                 problem.kind = problem.kind.filter(|kind| kind != "error");
                 return Err(Trouble::Problem(problem));
             }

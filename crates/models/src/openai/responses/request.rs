@@ -72,7 +72,7 @@ struct ResponsesTool<'a> {
     strict: bool,
 }
 
-pub(super) fn body(
+pub(super) fn responses_body(
     api: &Responses,
     settings: &ModelSettings,
     request: &ModelRequest<'_>,
@@ -87,7 +87,7 @@ pub(super) fn body(
             })),
             ModelMessage::Assistant { parts } => assistant(parts, settings, names, &mut input)?,
             ModelMessage::Results { results } => {
-                input.extend(results.iter().map(|result| told(result, names)));
+                input.extend(results.iter().map(|result| tool_result_input(result, names)));
             }
         }
     }
@@ -143,7 +143,7 @@ fn assistant<'a>(
 }
 
 /// The API has no mark for a failure; the text says it.
-fn told<'a>(result: &'a CallResult<'_>, names: &'a Names) -> ResponsesInput<'a> {
+fn tool_result_input<'a>(result: &'a CallResult<'_>, names: &'a Names) -> ResponsesInput<'a> {
     let output = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
         false => &*result.content,

@@ -10,8 +10,8 @@ use super::reader::Items;
 use super::*;
 use crate::conformance;
 use crate::fake::{
-    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
-    think,
+    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello,
+    read_reply, think,
 };
 use crate::settings::ApiKey;
 
@@ -142,7 +142,7 @@ fn reader() -> Items {
 }
 
 fn read_turn(stream: &str) -> ModelTurn {
-    let (reply, _) = read(reader(), [stream.as_bytes()]).expect("a reply");
+    let (reply, _) = read_reply(reader(), [stream.as_bytes()]).expect("a reply");
     ModelTurn { parts: reply.parts, calls: reply.calls, usage: reply.usage }
 }
 
@@ -197,7 +197,7 @@ fn where_the_network_cuts_a_stream_changes_nothing() {
 fn a_stream_that_was_cut_off_is_no_turn() {
     let stream = rich();
     for at in 0..stream.len() {
-        let got = read(reader(), [&stream.as_bytes()[..at]]);
+        let got = read_reply(reader(), [&stream.as_bytes()[..at]]);
         assert!(got.is_err(), "{at} of {} bytes became a turn: {got:?}", stream.len());
     }
 }
@@ -239,7 +239,7 @@ fn an_item_that_did_not_end_is_no_turn() {
     };
     for events in [half[..half.len() - 1].to_vec(), unfinished, [half.clone(), half].concat()] {
         let all = [begin(), events, vec![completed()]].concat();
-        assert!(read(reader(), [stream(&all).as_bytes()]).is_err());
+        assert!(read_reply(reader(), [stream(&all).as_bytes()]).is_err());
     }
 }
 

@@ -15,7 +15,7 @@ use engine::{Answering, Caller};
 use serde_json::{Map, Value};
 
 use super::super::shown;
-use super::super::words::{WordsVerdict, posted};
+use super::super::words::{WordsVerdict, agreed_in_output};
 use super::read::{PartAnswer, ToolPart};
 use super::values::{call_of, input_of, message_of};
 use super::{Here, NAME, Ui};
@@ -44,7 +44,7 @@ impl PostedAnswers {
     }
 }
 
-pub(crate) async fn read(
+pub(crate) async fn read_answers(
     here: &Here,
     caller: &Caller,
     session: &Session,
@@ -66,7 +66,7 @@ pub(crate) async fn read(
             );
         }
         latest = latest.max(Some(call));
-        one(here, caller, session, call, part, ui, &mut given).await?;
+        read_answer(here, caller, session, call, part, ui, &mut given).await?;
     }
     let last = latest.and_then(|call| message_of(session, call));
     let in_last = |part: &&ToolPart| {
@@ -85,7 +85,7 @@ pub(crate) async fn read(
     }
 }
 
-async fn one(
+async fn read_answer(
     here: &Here,
     caller: &Caller,
     session: &Session,
@@ -227,13 +227,15 @@ fn by_output(
     match &hold.question {
         Question::Perform { .. } => Ok(Answer::Perform { content: text(), is_error: false }),
         // Only where it was shown as a tool of the client's: later versions have approvals.
-        Question::Approve if ui == Ui::Five => match posted(&here.app.words, tool, output) {
-            Some(WordsVerdict::Approve) => Ok(verdict(true, None)),
-            Some(WordsVerdict::Deny) => Ok(verdict(false, None)),
-            None => {
-                Err(Problem::invalid("output", "this is neither a yes nor a no; it stays open"))
+        Question::Approve if ui == Ui::Five => {
+            match agreed_in_output(&here.app.words, tool, output) {
+                Some(WordsVerdict::Approve) => Ok(verdict(true, None)),
+                Some(WordsVerdict::Deny) => Ok(verdict(false, None)),
+                None => {
+                    Err(Problem::invalid("output", "this is neither a yes nor a no; it stays open"))
+                }
             }
-        },
+        }
         Question::Approve => Err(Problem::invalid("output", "this call waits for an approval")),
         Question::Choose { .. } => Ok(Answer::Choose(chosen(output)?)),
         Question::Fill { schema: None } => match output {

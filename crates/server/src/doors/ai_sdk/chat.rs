@@ -63,7 +63,7 @@ pub(crate) async fn stop(State(here): State<Here>, Path(chat): Path<String>, who
     stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
 }
 
-pub(crate) async fn value(here: &Here, body: Body) -> Reply<Value> {
+pub(crate) async fn read_json(here: &Here, body: Body) -> Reply<Value> {
     let bytes = read_body(&here.app, body).await?;
     read_value(&bytes)
 }
@@ -123,7 +123,7 @@ pub(crate) async fn converse(
                 conversation::find_or_open(app, caller, NAME, place, &asked.agent).await?;
             let session =
                 edits::superseded(here, who, place, session, id.as_deref(), &posted).await?;
-            let name = id.as_ref().map(|id| named(session.id, id, texts));
+            let name = id.as_ref().map(|id| post_name(session.id, id, texts));
             // Asking for another reply says nothing new.
             if !posted.regenerate
                 && let Some(answered) =
@@ -136,7 +136,7 @@ pub(crate) async fn converse(
         PostedMessage::Assistant { id, parts } => {
             let found = conversation::find(app, caller, NAME, place).await?;
             let session = found.ok_or_else(|| Problem::not_found("chat"))?;
-            let given = answers::read(here, caller, &session, parts, asked.ui).await?;
+            let given = answers::read_answers(here, caller, &session, parts, asked.ui).await?;
             let waits = given.is_empty() && given.auto_resubmits;
             answers::store(here, caller, &given).await?;
             let message = id.clone().or_else(|| latest(&session)).unwrap_or_default();
@@ -175,7 +175,7 @@ async fn answer_in_words(
 ) -> Reply<Option<Response>> {
     let (app, caller) = (&here.app, &who.caller);
     let text = texts.join("\n");
-    let Some(agreed) = agreed::answered(app, caller, NAME, session, &text, name).await? else {
+    let Some(agreed) = agreed::answer_agreed(app, caller, NAME, session, &text, name).await? else {
         return Ok(None);
     };
     let fresh = app.engine.session(caller, session.id).await?;
@@ -247,7 +247,7 @@ async fn send_user_message(
 }
 
 /// A message is its id and its words: the same id with other words is another message.
-fn named(session: SessionId, id: &str, texts: &[String]) -> Name {
+fn post_name(session: SessionId, id: &str, texts: &[String]) -> Name {
     let request = edits::digest("holdpoint.ai_sdk.message.v2", &session.to_string(), id, texts);
     Name { key: format!("{NAME}:{session}:message:{request}"), request }
 }

@@ -16,7 +16,7 @@ pub(crate) fn finish(ui: Ui, reason: &str) -> Chunk<'_> {
     Chunk::Finish { finish_reason: (ui >= Ui::Six).then_some(reason) }
 }
 
-pub(crate) fn open(kind: SpeechKind, id: &str) -> Chunk<'_> {
+pub(crate) fn open_block(kind: SpeechKind, id: &str) -> Chunk<'_> {
     match kind {
         SpeechKind::Text => Chunk::TextStart { id },
         SpeechKind::Reasoning => Chunk::ReasoningStart { id },

@@ -12,19 +12,19 @@ use crate::problem::{Problem, Refused};
 
 pub(in crate::doors) fn chat(body: &[u8]) -> Result<DoorSaid, String> {
     let LastMessage(body) = parse(body).map_err(worded)?;
-    read::chat(&body).map(|(_, posted)| said(posted)).map_err(told)
+    read::chat(&body).map(|(_, posted)| door_said(posted)).map_err(problem_json)
 }
 
 pub(in crate::doors) fn project(body: &[u8]) -> Result<DoorSaid, String> {
     let body: Value = read_value(body).map_err(worded)?;
-    read::project(&body).map(|(_, posted)| said(posted)).map_err(told)
+    read::project(&body).map(|(_, posted)| door_said(posted)).map_err(problem_json)
 }
 
 pub(in crate::doors) fn chat_behind(query: &str) -> Option<(String, String)> {
-    resume::named(query).map(|(query, chat)| (query.to_owned(), chat))
+    resume::named_chat(query).map(|(query, chat)| (query.to_owned(), chat))
 }
 
-fn said(posted: AiSdkPost) -> DoorSaid {
+fn door_said(posted: AiSdkPost) -> DoorSaid {
     match posted.message {
         PostedMessage::User { texts, .. } => DoorSaid { texts, answers: Vec::new() },
         PostedMessage::Assistant { parts, .. } => {
@@ -42,13 +42,13 @@ fn said(posted: AiSdkPost) -> DoorSaid {
     }
 }
 
-fn told(problem: Problem) -> String {
+fn problem_json(problem: Problem) -> String {
     serde_json::to_string(&problem).unwrap_or_default()
 }
 
 fn worded(refused: Refused) -> String {
     match refused {
-        Refused::Problem(problem) => told(problem),
+        Refused::Problem(problem) => problem_json(problem),
         Refused::Replayed(_) => String::new(),
     }
 }

@@ -31,7 +31,7 @@ pub(crate) async fn project(
     headers: HeaderMap,
     who: Who,
 ) -> Response {
-    let place = project::place(&project);
+    let place = project::project_place(&project);
     let resumed = resumed(&here, &who, &place, query.as_deref(), &headers).await;
     resumed.unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
 }
@@ -44,7 +44,7 @@ pub(crate) async fn by_query(
     headers: HeaderMap,
     who: Who,
 ) -> Response {
-    let Some((query, chat)) = query.as_deref().and_then(named) else {
+    let Some((query, chat)) = query.as_deref().and_then(named_chat) else {
         return refusal::problem(Problem::wrong_method());
     };
     let resumed = resumed(&here, &who, &chat, Some(query), &headers).await;
@@ -52,7 +52,7 @@ pub(crate) async fn by_query(
 }
 
 /// The query, and the chat behind it.
-pub(super) fn named(query: &str) -> Option<(&str, String)> {
+pub(super) fn named_chat(query: &str) -> Option<(&str, String)> {
     let (query, chat) = query.strip_suffix("/stream")?.rsplit_once('/')?;
     Some((query, decoded(chat)))
 }

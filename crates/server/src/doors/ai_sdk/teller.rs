@@ -115,7 +115,7 @@ impl ChunkWriter {
             match step {
                 FlowStep::Open { id, kind } => {
                     self.turn(out).await?;
-                    self.say(out, chunks::open(kind, &id)).await?;
+                    self.say(out, chunks::open_block(kind, &id)).await?;
                 }
                 FlowStep::Delta { id, kind, text } => {
                     self.say(out, chunks::delta(kind, &id, &text)).await?

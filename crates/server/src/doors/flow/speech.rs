@@ -41,7 +41,7 @@ impl Speech {
     pub(crate) fn whole(&mut self, message: &Message) -> Vec<FlowStep> {
         let mut steps = Vec::new();
         let (text, reasoning) =
-            (all(message, SpeechKind::Text), all(message, SpeechKind::Reasoning));
+            (whole_text(message, SpeechKind::Text), whole_text(message, SpeechKind::Reasoning));
         let heard = self.message == Some(message.id);
         if heard && text.starts_with(&self.text) && reasoning.starts_with(&self.reasoning) {
             // Thinking comes before text: what was missed of it is not told after it.
@@ -57,7 +57,7 @@ impl Speech {
                 steps.push(FlowStep::Withdrawn { message: message.id });
                 self.forget();
             }
-            for (kind, text) in message.parts.iter().filter_map(spoken) {
+            for (kind, text) in message.parts.iter().filter_map(spoken_part) {
                 steps.extend(self.tell(message.id, kind, text.to_owned()));
                 steps.extend(self.close());
             }
@@ -110,7 +110,7 @@ impl Speech {
     }
 }
 
-fn spoken(part: &Part) -> Option<(SpeechKind, &str)> {
+fn spoken_part(part: &Part) -> Option<(SpeechKind, &str)> {
     match part {
         Part::Text(text) => Some((SpeechKind::Text, text)),
         Part::Reasoning { text, .. } => Some((SpeechKind::Reasoning, text)),
@@ -118,8 +118,8 @@ fn spoken(part: &Part) -> Option<(SpeechKind, &str)> {
     }
 }
 
-fn all(message: &Message, wanted: SpeechKind) -> String {
-    let parts = message.parts.iter().filter_map(spoken);
+fn whole_text(message: &Message, wanted: SpeechKind) -> String {
+    let parts = message.parts.iter().filter_map(spoken_part);
     parts.filter(|(kind, _)| *kind == wanted).map(|(_, text)| text).collect()
 }
 

@@ -49,7 +49,7 @@ pub(super) fn plan(
     by: &PersonId,
     posted: &[PostedResult],
 ) -> Result<Plan, Unfit> {
-    let prompts = awaiting::all(session, bridged);
+    let prompts = awaiting::all_prompts(session, bridged);
     let open: Vec<&FrontendPrompt> =
         prompts.iter().filter(|prompt| prompt.hold.is_pending()).collect();
     let mut seen = BTreeSet::new();

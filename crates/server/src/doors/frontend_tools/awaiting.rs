@@ -35,15 +35,15 @@ impl FrontendPrompt {
 }
 
 /// The prompts of a session that are open.
-pub(super) fn open(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
-    let mut prompts = all(session, bridged);
+pub(super) fn open_prompts(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
+    let mut prompts = all_prompts(session, bridged);
     prompts.retain(|prompt| prompt.hold.is_pending());
     prompts
 }
 
 /// Everything that this wire shows or has shown of a session, the latest hold of each call; calls of the
 /// turn first, in the model's order.
-pub(super) fn all(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
+pub(super) fn all_prompts(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
     let fits = |hold: &&Arc<Hold>| match hold.question {
         Question::Perform { .. } => hold.call.is_some(),
         Question::Approve => bridged,

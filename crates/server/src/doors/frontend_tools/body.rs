@@ -51,7 +51,7 @@ struct ResultsBody {
 
 impl RunAsked {
     pub(super) fn parse(bytes: &[u8]) -> Result<RunAsked, Problem> {
-        let body: RunBody = read(bytes)?;
+        let body: RunBody = read_json(bytes)?;
         let texts = prompt(body.user_prompt.0)?;
         RunAsked::new(texts, body.agent_type, body.agent_uuid)
     }
@@ -74,7 +74,7 @@ impl RunAsked {
 
 impl ResultsAsked {
     pub(super) fn parse(bytes: &[u8]) -> Result<ResultsAsked, Problem> {
-        let ResultsBody { agent_uuid, tool_results, agent_type } = read(bytes)?;
+        let ResultsBody { agent_uuid, tool_results, agent_type } = read_json(bytes)?;
         if tool_results.is_empty() {
             let why = "send a result for each prompt that is open";
             return Err(Problem::invalid("tool_results", why));
@@ -97,7 +97,7 @@ impl ResultsAsked {
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+fn read_json<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     // A list would be read as the members of an object, in the order of our own source.
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return Err(Problem::invalid("body", "the body must be a JSON object"));

@@ -56,14 +56,14 @@ pub(super) async fn list(
     }
     let session = find(&room, &who.caller, &uuid).await?;
     let engine = &room.app.engine;
-    let all = told(&engine.read_log(session.id).await?);
+    let all = runs_in_log(&engine.read_log(session.id).await?);
     let numbered = all.iter().enumerate().map(|(index, run)| (index + 1, run));
     let mut chosen: Vec<(usize, &RunRecord)> =
         numbered.filter(|(number, _)| before.is_none_or(|before| *number < before)).collect();
     let has_more = chosen.len() > limit;
     chosen.drain(..chosen.len().saturating_sub(limit));
     chosen.reverse();
-    let open = awaiting::open(&session, room.wire.setup.bridge_approvals);
+    let open = awaiting::open_prompts(&session, room.wire.setup.bridge_approvals);
     for prompt in &open {
         shown::record(&room.app, &who.caller, room.door.name, &prompt.hold).await?;
     }
@@ -125,7 +125,7 @@ struct RunRecord {
     usage: Usage,
 }
 
-fn told(entries: &[Entry]) -> Vec<RunRecord> {
+fn runs_in_log(entries: &[Entry]) -> Vec<RunRecord> {
     let mut runs: Vec<RunRecord> = Vec::new();
     for (entry, event) in
         entries.iter().flat_map(|entry| entry.events.iter().map(move |it| (entry, it)))

@@ -44,7 +44,8 @@ pub(super) async fn answer(
         app.engine.kept(&key.caller, &key.key, key.request).await?;
     }
     let bridged = room.wire.setup.bridge_approvals;
-    let mut plan = answering::plan(&session, bridged, &by, &asked.results).map_err(refused)?;
+    let mut plan =
+        answering::plan(&session, bridged, &by, &asked.results).map_err(unfit_refusal)?;
     for (hold, answer) in std::mem::take(&mut plan.unsure) {
         // It is decided, so nothing can come of this but the same again, or a refusal.
         let answering = Answering { digest: None, answer };
@@ -139,7 +140,7 @@ async fn store(
     }
 }
 
-fn refused(unfit: Unfit) -> Refused {
+fn unfit_refusal(unfit: Unfit) -> Refused {
     match unfit {
         Unfit::Refused(refusal) => refusal.into(),
         Unfit::NotAwaiting => Problem::not_awaiting().into(),

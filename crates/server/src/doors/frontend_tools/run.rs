@@ -155,7 +155,7 @@ impl Request {
         let name =
             self.key.clone().map(|IdempotencyKey { key, request, .. }| Name { key, request });
         let (app, caller) = (&self.room.app, &self.who.caller);
-        agreed::answered(app, caller, NAME, session, &self.asked.query(), name).await
+        agreed::answer_agreed(app, caller, NAME, session, &self.asked.query(), name).await
     }
 
     /// What the same key began.

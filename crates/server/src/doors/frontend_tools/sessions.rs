@@ -61,7 +61,7 @@ pub(super) async fn list(
     let mut sessions = Vec::new();
     for row in rows.iter().skip(offset).take(limit) {
         let session = engine.session(&who.caller, row.id).await?;
-        sessions.push(shown(row, &session));
+        sessions.push(listed_session(row, &session));
     }
     let total = rows.len();
     Ok(reply(StatusCode::OK, &SessionsPage { sessions, total }))
@@ -82,7 +82,7 @@ struct ListedSession {
     total_runs: usize,
 }
 
-fn shown(row: &SessionRow, session: &Session) -> ListedSession {
+fn listed_session(row: &SessionRow, session: &Session) -> ListedSession {
     let runs = session.transcript.iter().filter(|message| is_prompt(message)).count();
     ListedSession {
         agent_uuid: body::uuid(row.id),

@@ -105,7 +105,7 @@ impl FrontendTeller {
             Err(error) => {
                 tracing::debug!(%error, "a stream of the frontend tools door ends");
                 let message = "this cannot be told any further at present; come back";
-                self.say(&failed("unavailable", message)).await
+                self.say(&failed_item("unavailable", message)).await
             }
         }
     }
@@ -184,16 +184,16 @@ impl FrontendTeller {
                 vec![self.final_word().await?, StreamItem::Done]
             }
             End::Completed => vec![StreamItem::Done],
-            End::Failed(why) => vec![failed("run_failed", &why)],
-            End::Cancelled => vec![failed("run_cancelled", "the run was cancelled")],
-            End::Closed => vec![failed("unavailable", "the server is stopping; come back")],
+            End::Failed(why) => vec![failed_item("run_failed", &why)],
+            End::Cancelled => vec![failed_item("run_cancelled", "the run was cancelled")],
+            End::Closed => vec![failed_item("unavailable", "the server is stopping; come back")],
         })
     }
 
     /// What is asked now. What was shown of each is on record before it goes out.
     async fn prompts(&self, session: &Session) -> Result<Vec<Awaited>, Error> {
         let room = &self.told.room;
-        let prompts = awaiting::open(session, room.wire.setup.bridge_approvals);
+        let prompts = awaiting::open_prompts(session, room.wire.setup.bridge_approvals);
         for prompt in &prompts {
             let (caller, door) = (&self.told.caller, room.door.name);
             let recorded: Reply<()> = shown::record(&room.app, caller, door, &prompt.hold).await;
@@ -233,6 +233,6 @@ fn elsewhere(origin: &str, session: &Session) -> Vec<StreamItem> {
     }
 }
 
-fn failed(code: &str, message: &str) -> StreamItem {
+fn failed_item(code: &str, message: &str) -> StreamItem {
     StreamItem::Failed { code: code.to_owned(), message: message.to_owned() }
 }

@@ -15,7 +15,7 @@ pub(super) fn messages<'a>(
     session: &Session,
     engine: &Engine,
 ) -> Vec<TranscriptMessage> {
-    messages.into_iter().map(|message| written(message, session, engine)).collect()
+    messages.into_iter().map(|message| transcript_message(message, session, engine)).collect()
 }
 
 /// A message of the Anthropic kind.
@@ -47,7 +47,7 @@ enum TranscriptBlock {
     },
 }
 
-fn written(message: &Message, session: &Session, engine: &Engine) -> TranscriptMessage {
+fn transcript_message(message: &Message, session: &Session, engine: &Engine) -> TranscriptMessage {
     let role = match message.role {
         Role::Assistant => "assistant",
         Role::User | Role::Tool => "user",

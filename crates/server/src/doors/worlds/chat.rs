@@ -27,7 +27,7 @@ pub(super) struct Chat {
     pub(super) sessions: Vec<Arc<Session>>,
 }
 
-fn place(here: &Here, chat: &str, agent: &NamedAgent) -> String {
+fn session_place(here: &Here, chat: &str, agent: &NamedAgent) -> String {
     let agent = (!here.is_main(agent)).then(|| kebab(&agent.name));
     SessionPlace { world: here.id.clone(), chat: chat.to_owned(), agent }.text()
 }
@@ -40,7 +40,7 @@ impl Here {
         }
         let mut sessions = Vec::new();
         for agent in &self.world.agents {
-            let place = place(self, id, agent);
+            let place = session_place(self, id, agent);
             let found = conversation::find(self.app(), self.caller(), DOOR, &place).await;
             match found.map_err(WorldsFault::from) {
                 // One that was opened elsewhere is a chat with its own agent.
@@ -65,7 +65,7 @@ impl Here {
         chat: &str,
         agent: &NamedAgent,
     ) -> WorldsResult<Arc<Session>> {
-        let place = place(self, chat, agent);
+        let place = session_place(self, chat, agent);
         let app = self.app();
         let opened =
             conversation::find_or_open(app, self.caller(), DOOR, &place, &agent.agent).await;
@@ -81,7 +81,7 @@ impl Here {
     ) -> WorldsResult<Arc<Session>> {
         let name = self.source(chat, session).agent;
         let agent = self.agent(&name).ok_or_else(WorldsFault::no_agent)?;
-        let place = place(self, chat, agent);
+        let place = session_place(self, chat, agent);
         let (app, caller) = (self.app(), self.caller());
         Ok(conversation::branch(app, caller, DOOR, &place, session, before).await?)
     }

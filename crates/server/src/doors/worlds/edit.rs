@@ -11,7 +11,7 @@ use super::body::{Detail, Fields};
 use super::chat::Chat;
 use super::fault::{WorldsFault, WorldsResult};
 use super::here::{Here, PostRequest, ok};
-use super::message::say;
+use super::message::say_in_chat;
 use super::name::kebab;
 use super::replies::{MessagesRemoved, Notice, RunStopped};
 use super::rest::current;
@@ -54,7 +54,7 @@ pub(super) async fn change(posted: PostRequest) -> WorldsResult {
     cut(&here, &chat, &message).await?;
     let agent = here.agent(&agent).ok_or_else(WorldsFault::no_agent)?;
     let fresh = here.session_with(&chat.id, agent).await?;
-    say(&here, &chat.id, fresh, text, stream.then_some(Generation::Second)).await
+    say_in_chat(&here, &chat.id, fresh, text, stream.then_some(Generation::Second)).await
 }
 
 /// Takes the message and what followed it out of the conversation. A client that edits says the new text

@@ -216,7 +216,7 @@ pub(super) fn log(text: &str, source: &EventSource, at: Timestamp) -> WorldsEven
     WorldsEvent::Sse { data: sse("log", &message, source, SseTold::Log { log_event }) }
 }
 
-pub(super) fn error(text: &str) -> WorldsEvent {
+pub(super) fn error_event(text: &str) -> WorldsEvent {
     WorldsEvent::Error { message: text.to_owned() }
 }
 
@@ -263,7 +263,7 @@ mod tests {
             ),
             r#"{"data":{"agentName":"a1","chatId":"c1","messageId":"call_1","toolExecution":{"duration":7,"result":"ok","toolCallId":"call_1","toolName":"shell_cmd"},"type":"tool-result"},"type":"sse"}"#,
         );
-        golden(&error("no"), r#"{"message":"no","type":"error"}"#);
+        golden(&error_event("no"), r#"{"message":"no","type":"error"}"#);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) fn memory(session: &Session, source: &EventSource, app: &App) -> Vec<
     for said in &session.transcript {
         match said.role {
             Role::User if said.origin == Origin::Runtime => {}
-            Role::User => memory.push(spoken(said)),
+            Role::User => memory.push(spoken_message(said)),
             Role::Assistant => {
                 memory.push(thought(said, session, source, app));
                 memory.extend(prompts(said, session, source, app));
@@ -43,7 +43,7 @@ fn plain(said: &Said, role: &'static str, sender: &str) -> WorldMessage {
 }
 
 /// What a person said. Who that was is known from their credentials, and is told to nobody here.
-pub(super) fn spoken(said: &Said) -> WorldMessage {
+pub(super) fn spoken_message(said: &Said) -> WorldMessage {
     plain(said, "user", "human")
 }
 

@@ -48,7 +48,7 @@ pub(super) async fn post(posted: PostRequest) -> WorldsResult {
         Some(_) => Generation::Second,
         None => Generation::First,
     };
-    say(&here, &chat.id, session, posting.text, posting.stream.then_some(generation)).await
+    say_in_chat(&here, &chat.id, session, posting.text, posting.stream.then_some(generation)).await
 }
 
 async fn chat(here: &Here, named: Option<&str>) -> WorldsResult<Chat> {
@@ -77,7 +77,7 @@ fn addressed<'a>(here: &'a Here, text: &str) -> WorldsResult<&'a NamedAgent> {
 }
 
 /// Says it, and tells what comes of it: as a stream, or (`None`) when everything rests.
-pub(super) async fn say(
+pub(super) async fn say_in_chat(
     here: &Here,
     chat: &str,
     session: Arc<Session>,
@@ -86,17 +86,17 @@ pub(super) async fn say(
 ) -> WorldsResult {
     let (app, caller) = (here.app(), here.caller());
     let since = Since::now(&session);
-    if let Some(agreed) = agreed::answered(app, caller, DOOR, &session, &text, None).await? {
+    if let Some(agreed) = agreed::answer_agreed(app, caller, DOOR, &session, &text, None).await? {
         let flow = RunFollower::open(app, caller, &session, agreed.run, agreed.since).await?;
-        return told(here, chat, &session, flow, stream).await;
+        return run_reply(here, chat, &session, flow, stream).await;
     }
     let saying = NewMessage { texts: vec![text], while_pending: None };
     let said = app.engine.say(caller, session.id, saying, None).await?;
     let flow = RunFollower::open(app, caller, &session, Some(said.run), since).await?;
-    told(here, chat, &session, flow, stream).await
+    run_reply(here, chat, &session, flow, stream).await
 }
 
-async fn told(
+async fn run_reply(
     here: &Here,
     chat: &str,
     session: &Session,

@@ -55,7 +55,7 @@ impl WorldPrompt {
             return Some(WorldPrompt {
                 multiple: inquiry.multiple,
                 allow_skip: inquiry.allow_skip,
-                questions: inquiry.questions.iter().map(shown).collect(),
+                questions: inquiry.questions.iter().map(visible_question).collect(),
                 allow_other: false,
                 metadata: PromptContext::Stated(inquiry.metadata.clone()),
                 kind: PromptKind::Inquiry(inquiry),
@@ -79,7 +79,7 @@ impl WorldPrompt {
         let asked = InquiryQuestion {
             id: "question-1".into(),
             header: header.into(),
-            question: text(hold),
+            question: question_text(hold),
             options,
         };
         Some(WorldPrompt {
@@ -184,7 +184,7 @@ fn approval_arguments(hold: &Hold, link: &str) -> String {
     if may_stand(hold) {
         options.push("approve_session");
     }
-    let message = format!("{}\nIn full: {link}", text(hold));
+    let message = format!("{}\nIn full: {link}", question_text(hold));
     json_text(&ApprovalArguments { original: original(hold), message, options })
 }
 
@@ -262,7 +262,7 @@ fn tool_name(hold: &Hold) -> &str {
 
 /// What people read: a question in its own words, with options and context beside it; anything else as
 /// every surface shows it, with all that would run.
-fn text(hold: &Hold) -> String {
+fn question_text(hold: &Hold) -> String {
     let asked = hold.call.as_ref().and_then(|call| call.arguments.value().get("prompt"));
     match (asked.and_then(Value::as_str), &hold.question) {
         (Some(prompt), Question::Choose { .. }) => visible_multiline(prompt),
@@ -305,7 +305,7 @@ fn option(id: &str, label: &str) -> Choice {
 }
 
 /// A question as it is shown: marks in place of what would hide something.
-fn shown(asked: &InquiryQuestion) -> InquiryQuestion {
+fn visible_question(asked: &InquiryQuestion) -> InquiryQuestion {
     InquiryQuestion {
         id: asked.id.clone(),
         header: visible(&asked.header),

@@ -29,7 +29,8 @@ impl Respond {
     pub(super) fn read(body: &Map<String, Value>) -> Result<Respond, Vec<Detail>> {
         let mut fields = Fields::of(body);
         let request = fields.text("requestId");
-        let answers = fields.list("answers", |index, item, fields| given(index, item, fields));
+        let answers =
+            fields.list("answers", |index, item, fields| read_answer(index, item, fields));
         let option = fields.maybe_text("optionId");
         let skipped = fields.flag("skipped").unwrap_or(false);
         let chat = fields.maybe_text("chatId");
@@ -70,7 +71,7 @@ impl Respond {
     }
 }
 
-fn given(index: usize, item: &Value, fields: &mut Fields<'_>) -> Option<ClientAnswer> {
+fn read_answer(index: usize, item: &Value, fields: &mut Fields<'_>) -> Option<ClientAnswer> {
     let Value::Object(item) = item else {
         fields.wrong(&["answers", &index.to_string()], "must be an object");
         return None;

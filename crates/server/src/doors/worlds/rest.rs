@@ -62,14 +62,14 @@ pub(super) async fn world(here: Here) -> WorldsResult {
 
 pub(super) async fn agents(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
-    let agents = here.world.agents.iter().map(|agent| shown(&here, agent, chat.as_ref()));
+    let agents = here.world.agents.iter().map(|agent| agent_document(&here, agent, chat.as_ref()));
     Ok(ok(&agents.collect::<Vec<_>>()))
 }
 
 pub(super) async fn agent(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
     let agent = here.agent(here.path("agent")).ok_or_else(WorldsFault::no_agent)?;
-    Ok(ok(&shown(&here, agent, chat.as_ref())))
+    Ok(ok(&agent_document(&here, agent, chat.as_ref())))
 }
 
 pub(super) async fn current(here: &Here) -> WorldsResult<Option<Chat>> {
@@ -92,12 +92,12 @@ pub(super) async fn serialized(here: &Here, chat: Option<&Chat>) -> WorldsResult
         main_agent: here.world.agents.first().map(|agent| kebab(&agent.name)),
         current_chat_id: chat.map(|chat| chat.id.clone()),
         mcp_config: None,
-        agents: here.world.agents.iter().map(|agent| shown(here, agent, chat)).collect(),
+        agents: here.world.agents.iter().map(|agent| agent_document(here, agent, chat)).collect(),
         chats: chats.iter().map(|(id, session)| summary(id, session)).collect(),
     })
 }
 
-fn shown(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> AgentDocument {
+fn agent_document(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> AgentDocument {
     let session = chat.and_then(|chat| {
         let name = kebab(&agent.name);
         let own = |session: &&Arc<Session>| here.source(&chat.id, session).agent == name;

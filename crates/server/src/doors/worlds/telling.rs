@@ -102,7 +102,7 @@ impl WorldTeller {
         let mut events = Vec::new();
         match step {
             FlowStep::Said { message } if message.origin == Origin::Own => {
-                let said = memory::spoken(&message);
+                let said = memory::spoken_message(&message);
                 self.said = Some(said.id.clone());
                 events.push(event::message(&said, &self.source));
             }
@@ -167,7 +167,7 @@ impl WorldTeller {
                         let failed = Speaking::Error { why };
                         events.push(event::speaking(&failed, &message, &self.source));
                     }
-                    events.push(event::error(why));
+                    events.push(event::error_event(why));
                 }
                 // Also what was open before this stream began.
                 events.extend(self.all_prompts(&*flow.fresh().await?).await?);
@@ -352,7 +352,7 @@ fn sent(told: Result<Vec<WorldsEvent>, Error>) -> (Vec<WorldsEvent>, bool) {
         Ok(events) => (events, false),
         Err(error) => {
             tracing::debug!(%error, "a stream ends");
-            (vec![event::error("this cannot be told at present; read again")], true)
+            (vec![event::error_event("this cannot be told at present; read again")], true)
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
         true => Since::now(&found.session),
         false => after_decision(&here, &found).await?,
     };
-    answered(&here, &found, |hold| given.answer(hold)).await?;
+    answer_hold(&here, &found, |hold| given.answer(hold)).await?;
     let decision = given.decision.unwrap_or(ResultVerdict::Approve).name();
     let data = SubmittedResult {
         tool_call_id: given.call.clone(),
@@ -51,11 +51,11 @@ pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
         return Ok(ok(&Success { success: true, message, data }));
     }
     let submitted = WorldsEvent::ToolResultSubmitted { data };
-    told(&here, &found, since, submitted).await
+    result_reply(&here, &found, since, submitted).await
 }
 
 /// Answers a hold with what was shown of it on this wire.
-pub(super) async fn answered(
+pub(super) async fn answer_hold(
     here: &Here,
     found: &Found,
     answer: impl FnOnce(&Hold) -> WorldsResult<domain::answer::Answer>,
@@ -70,7 +70,7 @@ pub(super) async fn answered(
     Ok(Box::pin(engine.answer(here.caller(), found.hold.id, answering, None)).await?)
 }
 
-async fn told(
+async fn result_reply(
     here: &Here,
     found: &Found,
     since: Since,

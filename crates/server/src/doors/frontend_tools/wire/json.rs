@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::DONE;
 use super::say::{Meta, StreamItem, error_json, json_text};
-use super::xml::named;
+use super::xml::safe_name;
 
 /// What the client's side is written for. Only a pause is longer: the client reads its last piece only.
 const ENVELOPE_BYTES_MAX: usize = 2_048;
@@ -101,10 +101,10 @@ impl JsonWriter {
         match say {
             StreamItem::Opened(meta) => items.push(self.opener(meta)),
             StreamItem::Called { id, name, input } => {
-                self.cut("tool_call", input, Some((id, &named(name))), items);
+                self.cut("tool_call", input, Some((id, &safe_name(name))), items);
             }
             StreamItem::Result { id, name, text } => {
-                self.cut("tool_result", text, Some((id, &named(name))), items);
+                self.cut("tool_result", text, Some((id, &safe_name(name))), items);
             }
             StreamItem::Awaiting(awaited) => {
                 let array = json_text(awaited);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::say::{StreamItem, json_text};
-use super::xml::{named, whole};
+use super::xml::{safe_name, whole};
 
 pub(crate) struct RawWriter {
     model: String,
@@ -98,7 +98,7 @@ impl RawWriter {
             StreamItem::Called { id, name, input } => {
                 self.begin(items);
                 self.close(items);
-                let block = StartedBlock::ToolUse { id, name: &named(name), input: NoInput {} };
+                let block = StartedBlock::ToolUse { id, name: &safe_name(name), input: NoInput {} };
                 self.start(block, items);
                 items.push(self.delta(RawDelta::InputJson { partial_json: input }));
                 self.stop(items);

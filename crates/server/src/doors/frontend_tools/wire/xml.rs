@@ -70,14 +70,14 @@ pub(super) fn whole(say: &StreamItem) -> Option<String> {
             Some(format!(
                 "<content-block-tool_call id=\"{}\" name=\"{}\" arguments=\"{}\"></content-block-tool_call>",
                 attribute(id),
-                attribute(&named(name)),
+                attribute(&safe_name(name)),
                 attribute_json(&input)
             ))
         }
         StreamItem::Result { id, name, text } => Some(format!(
             "<content-block-tool_result id=\"{}\" name=\"{}\">{}</content-block-tool_result>",
             attribute(id),
-            attribute(&named(name)),
+            attribute(&safe_name(name)),
             section(text)
         )),
         StreamItem::Awaiting(awaited) => Some(with_data("awaiting_frontend_tools", awaited)),
@@ -138,7 +138,7 @@ fn attribute(text: &str) -> String {
 }
 
 /// A model may call a tool by any name; what no tool can be called is not repeated.
-pub(super) fn named(name: &str) -> String {
+pub(super) fn safe_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "_.:-".contains(c) { c } else { '_' };
     name.chars().map(plain).collect()
 }
