@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use holdpoint::axum::{Json, Router, extract::State, routing::post};
 use holdpoint::prelude::*;
-use holdpoint::settings::webhook::{ChannelSettings, WebhookSecret};
+use holdpoint::settings::webhook::{ChannelSettings, Secret};
 use holdpoint::settings::{
     AiSdk, CommandConfig, DoorSetup, HttpConfig, McpConfig, McpEndpoint, NamedAgent, Ui, Wire,
 };
@@ -150,7 +150,7 @@ fn hook(name: &str, url: &str) -> ChannelSettings {
     ChannelSettings {
         name: name.into(),
         url: url.into(),
-        secret: WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap(),
+        secret: Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap(),
         inbound_secret: None,
         speaks_for: ["ana-1".to_owned()].into(),
         allow_private_addresses: true,
