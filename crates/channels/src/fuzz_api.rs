@@ -36,12 +36,12 @@ pub fn gesture(platform: Platform, body: &[u8], now: Timestamp) -> Option<Gestur
 }
 
 /// What a platform answers to a message of ours. `None`: it is done.
-pub fn answered(platform: Platform, status: u16, body: &[u8]) -> Option<ChannelError> {
+pub fn reply_error(platform: Platform, status: u16, body: &[u8]) -> Option<ChannelError> {
     match platform {
-        Platform::Dingtalk => dingtalk::fuzz_api::answered(status, body),
-        Platform::Feishu => feishu::fuzz_api::answered(status, body),
-        Platform::Slack => slack::fuzz_api::answered(status, body),
-        Platform::Telegram => telegram::fuzz_api::answered(status, body),
+        Platform::Dingtalk => dingtalk::fuzz_api::reply_error(status, body),
+        Platform::Feishu => feishu::fuzz_api::reply_error(status, body),
+        Platform::Slack => slack::fuzz_api::reply_error(status, body),
+        Platform::Telegram => telegram::fuzz_api::reply_error(status, body),
     }
 }
 

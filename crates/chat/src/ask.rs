@@ -7,7 +7,7 @@ use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::Place;
+use ports::channel::Destination;
 
 use crate::follow::Planned;
 use crate::item::{self, ItemWriter, Next};
@@ -50,7 +50,7 @@ impl ChatService {
                 write.extend(item::put(&wire.shelves, &note, &delivery, Some(0), now));
                 let index = index(hold.id, key.as_str());
                 write.notes.push(notes::put(&wire.shelves.holds, &index, &()));
-                if let Place::Chat { chat, .. } = &place {
+                if let Destination::Chat { chat, .. } = &place {
                     let here = here(chat, key.as_str());
                     write.notes.push(notes::put(&wire.shelves.here, &here, &()));
                 }

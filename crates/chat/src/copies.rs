@@ -6,7 +6,7 @@
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::{ChannelError, Key, Press, Showing};
+use ports::channel::{ChannelError, DeliveryKey, Press, Showing};
 use serde::{Deserialize, Serialize};
 
 use crate::item::Next;
@@ -52,7 +52,7 @@ impl ChatService {
     pub(crate) async fn found_copy(
         &self,
         wire: &ChannelRuntime,
-        key: &Key,
+        key: &DeliveryKey,
         copy: &StoredPosted,
     ) -> Result<(), Error> {
         let now = self.0.clock.now();

@@ -2,9 +2,9 @@
 //! straight to the platform, is never written down as other words are, and is not tried again.
 
 use domain::person::PersonId;
-use ports::channel::{ChannelError, Place, Saying};
+use ports::channel::{ChannelError, Destination, OutgoingText};
 
-use crate::words::Words;
+use crate::words::ChatWords;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
@@ -37,9 +37,9 @@ impl ChatService {
         let wire = self.0.lines.get(channel).ok_or_else(never)?;
         let account = self.account_of(wire, person).ok_or_else(never)?;
         let key = format!("login-{:032x}", self.0.chance.bits());
-        let text = Words(wire.line.language).login_link(url);
-        let saying = Saying { key: &key, text: &text, reply_to: None, whisper_to: None };
-        let place = Place::Person(account.to_owned());
+        let text = ChatWords(wire.line.language).login_link(url);
+        let saying = OutgoingText { key: &key, text: &text, reply_to: None, whisper_to: None };
+        let place = Destination::Person(account.to_owned());
         self.in_time(wire, wire.line.channel.say(&place, &saying)).await
     }
 }

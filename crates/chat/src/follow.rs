@@ -13,9 +13,9 @@ use ports::store::OutboxWrite;
 
 use crate::limits::{NOTE_EVERY, PAGE, STORE_RETRY, UPDATE_ATTEMPTS};
 use crate::prompt_targets::place_of;
-use crate::saying::{Saying, said_key};
+use crate::saying::{TextRecord, said_key};
 use crate::send::kind_of;
-use crate::words::Words;
+use crate::words::ChatWords;
 use crate::{ChatService, notes};
 
 const SHELF: &str = "chats";
@@ -132,7 +132,7 @@ impl ChatService {
 
     /// Where to begin. Whatever waits already is asked about, also in a channel that is new.
     async fn begin(&self) -> Result<u64, Error> {
-        let noted = notes::read::<u64>(self.store(), SHELF, CURSOR).await?;
+        let noted = notes::read_note::<u64>(self.store(), SHELF, CURSOR).await?;
         let (last, _) = self.store().last().await?;
         if noted.is_none() {
             // Before anybody is asked: what is asked about may go on while nobody follows, and while
@@ -218,7 +218,7 @@ impl ChatService {
                 self.said(happening, message, planned).await
             }
             Event::RunFailed { run, .. } => {
-                let failed = |words: Words| words.failed().to_owned();
+                let failed = |words: ChatWords| words.failed().to_owned();
                 self.say_at_home(happening, &run.to_string(), failed, planned).await
             }
             _ => Ok(()),
@@ -259,7 +259,7 @@ impl ChatService {
         &self,
         happening: &Happening,
         key: &str,
-        text: impl Fn(Words) -> String,
+        text: impl Fn(ChatWords) -> String,
         planned: &mut Planned,
     ) -> Result<(), Error> {
         let StreamId::Session(id) = happening.stream else { return Ok(()) };
@@ -274,8 +274,8 @@ impl ChatService {
             return Ok(());
         }
         let (_, place) = self.names_of_place(wire, place).await?;
-        let text = text(Words(wire.line.language));
-        let saying = Saying::new(&place, &text, happening.at);
+        let text = text(ChatWords(wire.line.language));
+        let saying = TextRecord::new(&place, &text, happening.at);
         planned.write.extend(saying.put(&wire.shelves, key, self.0.clock.now()));
         Ok(())
     }

@@ -10,11 +10,11 @@ use crate::incoming::Seen;
 use crate::item::{Outgoing, make};
 use crate::notes::{NoteNamespaces, record};
 use crate::prompt_record::PromptRecord;
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 
 /// One of the records of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum RecordKind {
     /// A prompt.
     PromptRecord,
     /// Another message.
@@ -28,23 +28,23 @@ pub enum Kept {
 }
 
 /// A record as it would be written again; the error is for the log.
-pub fn again(kind: Kept, value: &[u8]) -> Result<Vec<u8>, String> {
+pub fn again(kind: RecordKind, value: &[u8]) -> Result<Vec<u8>, String> {
     match kind {
-        Kept::PromptRecord => written::<PromptRecord>(value),
-        Kept::Saying => written::<Saying>(value),
-        Kept::Seen => written::<Seen>(value),
-        Kept::Position => written::<u64>(value),
-        Kept::Name => written::<String>(value),
+        RecordKind::PromptRecord => rewritten::<PromptRecord>(value),
+        RecordKind::Saying => rewritten::<TextRecord>(value),
+        RecordKind::Seen => rewritten::<Seen>(value),
+        RecordKind::Position => rewritten::<u64>(value),
+        RecordKind::Name => rewritten::<String>(value),
     }
 }
 
-fn written<T: DeserializeOwned + Serialize>(value: &[u8]) -> Result<Vec<u8>, String> {
+fn rewritten<T: DeserializeOwned + Serialize>(value: &[u8]) -> Result<Vec<u8>, String> {
     serde_json::to_vec(&record::<T>(value)?).map_err(|error| error.to_string())
 }
 
 /// What a prompt says, as far as somebody acts on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub struct PromptFacts {
     pub hold: Option<HoldId>,
     /// Certainly nobody has seen it.
     pub never_left: bool,
@@ -57,9 +57,9 @@ pub struct Prompt {
 }
 
 /// A prompt, as it was noted down under this name.
-pub fn prompt(value: &[u8], key: &str, now: Timestamp) -> Option<Prompt> {
+pub fn prompt(value: &[u8], key: &str, now: Timestamp) -> Option<PromptFacts> {
     let delivery: PromptRecord = record(value).ok()?;
-    Some(Prompt {
+    Some(PromptFacts {
         hold: delivery.hold(),
         never_left: delivery.never_left(),
         is_stale: delivery.is_stale(now),
@@ -71,7 +71,7 @@ pub fn prompt(value: &[u8], key: &str, now: Timestamp) -> Option<Prompt> {
 
 /// Whether something that is said is too old to be said, and where its item leads.
 pub fn saying(value: &[u8], key: &str, now: Timestamp) -> Option<(bool, String)> {
-    let saying: Saying = record(value).ok()?;
+    let saying: TextRecord = record(value).ok()?;
     Some((saying.is_stale(now), led(&saying, key)))
 }
 

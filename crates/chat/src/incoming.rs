@@ -9,7 +9,7 @@ use domain::person::PersonId;
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
-use ports::channel::{IncomingMessage, Place};
+use ports::channel::{Destination, IncomingMessage};
 use ports::store::PutNote;
 use ports::unpoisoned::Unpoisoned as _;
 use reply_parser::{
@@ -20,12 +20,12 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::connector::OnAmbiguous;
-use crate::meaning::{asked, of_verdict, reasoned_denial, without_doubt};
+use crate::meaning::{expected_reply, of_verdict, reasoned_denial, without_doubt};
 use crate::notes::{self, chat_key};
 use crate::prompt_record::{PromptRecord, Stage, StoredPosted};
 use crate::refuse::Tried;
-use crate::saying::Saying;
-use crate::words::Words;
+use crate::saying::TextRecord;
+use crate::words::ChatWords;
 use crate::{ChannelRuntime, ChatService, item};
 
 /// What is known of an event that arrived before.
@@ -38,7 +38,7 @@ pub(crate) enum Seen {
 }
 
 /// A message and who really wrote it.
-pub(crate) struct Heard<'a> {
+pub(crate) struct VerifiedMessage<'a> {
     pub(crate) wire: &'a Arc<ChannelRuntime>,
     pub(crate) wrote: &'a IncomingMessage,
     pub(crate) caller: Caller,
@@ -49,7 +49,7 @@ pub(crate) struct Heard<'a> {
 }
 
 /// A prompt that waits in a chat.
-pub(crate) struct Waiting {
+pub(crate) struct WaitingPrompt {
     pub(crate) key: String,
     pub(crate) delivery: PromptRecord,
     pub(crate) hold: Arc<Hold>,
@@ -61,7 +61,7 @@ pub(crate) struct Waiting {
 /// What stands in a chat.
 #[derive(Default)]
 struct ChatPrompts {
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingPrompt>,
     codes: Vec<String>,
     /// Something may stand there that we do not know of yet.
     unsettled: bool,
@@ -78,7 +78,7 @@ impl ChatService {
         let Some(operator) = named else { return Ok(()) };
         let _turn = wire.turn(&wrote.chat).await;
         let event = chat_key(&wrote.event);
-        let seen = notes::read::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
+        let seen = notes::read_note::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
         match seen {
             Some(Seen::Done) => return Ok(()),
             // A process ended in the middle of it. What is decided by now was decided by this.
@@ -95,7 +95,7 @@ impl ChatService {
             (Some(caller), Some(person)) => {
                 let here = self.waiting(wire, &wrote.chat).await?;
                 let codes = here.codes;
-                let heard = Heard { wire, wrote, caller, person, identity, codes };
+                let heard = VerifiedMessage { wire, wrote, caller, person, identity, codes };
                 self.interpret_reply(&heard, &here.waiting, &event).await?;
             }
             _ => {
@@ -108,8 +108,8 @@ impl ChatService {
 
     async fn interpret_reply(
         &self,
-        heard: &Heard<'_>,
-        waiting: &[Waiting],
+        heard: &VerifiedMessage<'_>,
+        waiting: &[WaitingPrompt],
         event: &str,
     ) -> Result<(), Error> {
         let people = self.0.engine.people();
@@ -130,7 +130,7 @@ impl ChatService {
                 self.talk(heard, None).await
             }
             GateResult::Several(which) => {
-                let which: Vec<&Waiting> =
+                let which: Vec<&WaitingPrompt> =
                     which.iter().filter_map(|index| waiting.get(*index)).collect();
                 self.ask_which(heard, &which).await
             }
@@ -172,8 +172,8 @@ impl ChatService {
     /// Words that are clear. Whether they count is judged like any other answer.
     async fn answered(
         &self,
-        heard: &Heard<'_>,
-        one: &Waiting,
+        heard: &VerifiedMessage<'_>,
+        one: &WaitingPrompt,
         answer: Answer,
         event: &str,
     ) -> Result<(), Error> {
@@ -207,12 +207,21 @@ impl ChatService {
         }
     }
 
-    async fn record_refused_answer(&self, heard: &Heard<'_>, one: &Waiting, why: &'static str) {
+    async fn record_refused_answer(
+        &self,
+        heard: &VerifiedMessage<'_>,
+        one: &WaitingPrompt,
+        why: &'static str,
+    ) {
         let (operator, hold) = (heard.wrote.operator.as_ref(), Some(one.hold.id));
         self.refuse(heard.wire, Tried { operator, hold, event: &heard.wrote.event, why }).await;
     }
 
-    async fn changed_meanwhile(&self, heard: &Heard<'_>, one: &Waiting) -> Result<(), Error> {
+    async fn changed_meanwhile(
+        &self,
+        heard: &VerifiedMessage<'_>,
+        one: &WaitingPrompt,
+    ) -> Result<(), Error> {
         self.record_refused_answer(heard, one, "it has changed since it was shown there").await;
         self.schedule_repaint(heard.wire, &one.key, None).await?;
         self.reply(heard, "changed", &heard.words().changed(&one.hold.tag)).await
@@ -222,7 +231,7 @@ impl ChatService {
     /// session lives; if it may be about holds of several, for the agent of the chat.
     pub(crate) async fn keep_text(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         hold: Option<&Hold>,
     ) -> Result<(), Error> {
         let while_pending = match heard.wire.line.on_ambiguous {
@@ -262,14 +271,15 @@ impl ChatService {
     async fn open_prompts(&self, wire: &ChannelRuntime, chat: &str) -> Result<ChatPrompts, Error> {
         let prefix = format!("{}/", chat_key(chat));
         let latest =
-            notes::read::<String>(self.store(), &wire.shelves.latest, &chat_key(chat)).await?;
+            notes::read_note::<String>(self.store(), &wire.shelves.latest, &chat_key(chat)).await?;
         let limit = self.0.limits.open_in_a_chat;
         let notes = self.store().notes(&wire.shelves.here, &prefix, None, limit).await?;
         let mut here = ChatPrompts::default();
         let soon = self.soon();
         for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
             let note = format!("d/{key}");
-            let read = item::read::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
+            let read =
+                item::read_record::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
             let Some(read) = read else { continue };
             let coming = wire.is_coming(&read, soon);
             let delivery = read.record;
@@ -288,7 +298,7 @@ impl ChatService {
             };
             let hold = self.store().hold(id).await?.filter(|hold| hold.is_pending());
             let Some(hold) = hold else { continue };
-            here.waiting.push(Waiting {
+            here.waiting.push(WaitingPrompt {
                 is_latest: latest.as_deref() == Some(key),
                 since: Timestamp::from_ms(since_ms),
                 key: key.to_owned(),
@@ -353,8 +363,8 @@ impl ChatService {
             forget_at: Some(now.plus_ms(self.0.limits.seen_ms)),
             ..notes::put(&wire.shelves.seen, &stranger, &())
         };
-        let text = Words(wire.line.language).unlinked(self.key_of_links(wire), identity);
-        let saying = Saying::new(&place(wrote), &text, now).whispered_to(identity);
+        let text = ChatWords(wire.line.language).unlinked(self.key_of_links(wire), identity);
+        let saying = TextRecord::new(&reply_destination(wrote), &text, now).whispered_to(identity);
         let key = format!("stranger-{}", chat_key(&wrote.event));
         let mut write = saying.put(&wire.shelves, &key, now);
         write.notes.push(first);
@@ -366,29 +376,35 @@ impl ChatService {
 
     pub(crate) async fn reply(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         about: &str,
         text: &str,
     ) -> Result<(), Error> {
         let now = self.0.clock.now();
-        let saying = Saying::new(&place(heard.wrote), text, now).replying_to(&heard.wrote.message);
+        let saying = TextRecord::new(&reply_destination(heard.wrote), text, now)
+            .replying_to(&heard.wrote.message);
         self.say(heard, about, &saying).await
     }
 
     pub(crate) async fn whisper(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         about: &str,
         text: &str,
     ) -> Result<(), Error> {
         let now = self.0.clock.now();
-        let saying = Saying::new(&place(heard.wrote), text, now)
+        let saying = TextRecord::new(&reply_destination(heard.wrote), text, now)
             .replying_to(&heard.wrote.message)
             .whispered_to(heard.identity);
         self.say(heard, about, &saying).await
     }
 
-    async fn say(&self, heard: &Heard<'_>, about: &str, saying: &Saying) -> Result<(), Error> {
+    async fn say(
+        &self,
+        heard: &VerifiedMessage<'_>,
+        about: &str,
+        saying: &TextRecord,
+    ) -> Result<(), Error> {
         let key = format!("{about}-{}", chat_key(&heard.wrote.event));
         let now = self.0.clock.now();
         let write = saying.put(&heard.wire.shelves, &key, now);
@@ -398,13 +414,13 @@ impl ChatService {
     }
 }
 
-impl Heard<'_> {
-    pub(crate) fn words(&self) -> Words {
-        Words(self.wire.line.language)
+impl VerifiedMessage<'_> {
+    pub(crate) fn words(&self) -> ChatWords {
+        ChatWords(self.wire.line.language)
     }
 }
 
-impl Waiting {
+impl WaitingPrompt {
     fn open(&self, admits_sender: bool) -> OpenPrompt<'_> {
         OpenPrompt {
             tag: &self.hold.tag,
@@ -429,7 +445,7 @@ impl Waiting {
     fn context(&self, wrote: &IncomingMessage, weak_ok: bool) -> ReplyContext {
         let tool = self.hold.call.as_ref().map_or("", |call| &call.tool);
         ReplyContext {
-            asked: asked(&self.hold),
+            asked: expected_reply(&self.hold),
             code: self.delivery.code.as_deref().map(ApprovalCode::new),
             weak_ok,
             reserved: reserved_by(tool),
@@ -454,8 +470,12 @@ impl ChannelRuntime {
     }
 }
 
-pub(crate) fn place(wrote: &IncomingMessage) -> Place {
-    Place::Chat { chat: wrote.chat.clone(), thread: wrote.thread.clone(), direct: wrote.direct }
+pub(crate) fn reply_destination(wrote: &IncomingMessage) -> Destination {
+    Destination::Chat {
+        chat: wrote.chat.clone(),
+        thread: wrote.thread.clone(),
+        direct: wrote.direct,
+    }
 }
 
 fn message(wrote: &IncomingMessage) -> ChatMessage<'_> {

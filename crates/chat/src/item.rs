@@ -113,7 +113,7 @@ pub(crate) fn lane_of(shelves: &NoteNamespaces, record: &impl Outgoing) -> Outbo
 }
 
 /// A record that was read, and its item.
-pub(crate) struct Read<T> {
+pub(crate) struct LoadedRecord<T> {
     pub(crate) record: T,
     /// Of the note, if it is one.
     note_version: Option<u64>,
@@ -187,14 +187,15 @@ pub(crate) fn put<T: Outgoing>(
 }
 
 /// A record and its item as they were at one moment.
-pub(crate) async fn read<T: Outgoing>(
+pub(crate) async fn read_record<T: Outgoing>(
     store: &dyn Store,
     shelves: &NoteNamespaces,
     key: &str,
-) -> Result<Option<Read<T>>, Error> {
+) -> Result<Option<LoadedRecord<T>>, Error> {
     loop {
         let read = read_apart(store, shelves, key).await?;
-        let Some(version) = read.as_ref().and_then(|read: &Read<T>| read.note_version) else {
+        let Some(version) = read.as_ref().and_then(|read: &LoadedRecord<T>| read.note_version)
+        else {
             return Ok(read);
         };
         // Otherwise one that has just been shown would look as if it were neither shown nor to be sent.
@@ -210,14 +211,14 @@ async fn read_apart<T: Outgoing>(
     store: &dyn Store,
     shelves: &NoteNamespaces,
     key: &str,
-) -> Result<Option<Read<T>>, Error> {
+) -> Result<Option<LoadedRecord<T>>, Error> {
     if !T::IS_NOTE {
         let Some(item) = store.outbox_item(&shelves.queue, key).await? else { return Ok(None) };
         let Some(record) = notes::parse_value(&shelves.queue, key, &item.payload) else {
             return Ok(None);
         };
         let due_at = Some(item.ready_at());
-        return Ok(Some(Read { record, note_version: None, item: Some(item), due_at }));
+        return Ok(Some(LoadedRecord { record, note_version: None, item: Some(item), due_at }));
     }
     // The note first: whoever changes the item changes it, too, and then this version is old.
     let Some(note) = store.note(&shelves.out, key).await? else { return Ok(None) };
@@ -225,7 +226,7 @@ async fn read_apart<T: Outgoing>(
     let item = store.outbox_item(&shelves.queue, key).await?;
     // A note of an earlier version says itself when it is due, until its item is made.
     let due_at = item.as_ref().map(OutboxItem::ready_at).or(note.due_at);
-    Ok(Some(Read { record, note_version: Some(note.version), item, due_at }))
+    Ok(Some(LoadedRecord { record, note_version: Some(note.version), item, due_at }))
 }
 
 /// Who changes a record.
@@ -247,7 +248,9 @@ pub(crate) async fn plan<T: Outgoing>(
     change: &mut impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
 ) -> Result<Option<(T, OutboxWrite)>, Error> {
     let found = read_apart(store, shelves, key).await?;
-    let Some(Read { mut record, note_version, item, due_at }) = found else { return Ok(None) };
+    let Some(LoadedRecord { mut record, note_version, item, due_at }) = found else {
+        return Ok(None);
+    };
     let Some(next) = change(&mut record, due_at) else {
         return Ok(Some((record, OutboxWrite::default())));
     };

@@ -74,9 +74,9 @@ pub struct Setup {
 
 /// A cheap handle; clone it freely.
 #[derive(Clone)]
-pub struct ChatService(Arc<Inner>);
+pub struct ChatService(Arc<ChatInner>);
 
-struct Inner {
+struct ChatInner {
     engine: Engine,
     people: Arc<People>,
     clock: Arc<dyn Clock>,
@@ -128,7 +128,7 @@ impl ChatService {
             };
             (name, Arc::new(wire))
         });
-        ChatService(Arc::new(Inner {
+        ChatService(Arc::new(ChatInner {
             lines: wires.collect(),
             people: Arc::new(setup.engine.people().clone()),
             engine: setup.engine,

@@ -110,7 +110,7 @@ pub(crate) fn without_doubt(hold: &Hold, verdict: ReplyVerdict) -> ReplyVerdict 
 }
 
 /// What was asked, as far as words answer it.
-pub(crate) fn asked(hold: &Hold) -> ExpectedReply {
+pub(crate) fn expected_reply(hold: &Hold) -> ExpectedReply {
     match &hold.question {
         Question::Choose { options, multiple, .. } => ExpectedReply::Choice {
             options: options.iter().map(|option| option.label.clone()).collect(),

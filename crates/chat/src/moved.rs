@@ -4,13 +4,13 @@
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::Place;
+use ports::channel::Destination;
 
 use crate::item::Next;
 use crate::limits::{NAMES_MAX, PAGE};
 use crate::notes::{self, chat_key};
 use crate::prompt_record::{PromptRecord, Stage};
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 use crate::send::here;
 use crate::{ChannelRuntime, ChatService};
 
@@ -90,12 +90,12 @@ impl ChatService {
         &self,
         wire: &ChannelRuntime,
         note: &str,
-        saying: &Saying,
+        saying: &TextRecord,
         to: &str,
     ) -> Result<(), Error> {
         let from = saying.place.chat().unwrap_or_default();
         self.chat_moved(wire, from, to).await?;
-        let change = |saying: &mut Saying, _| {
+        let change = |saying: &mut TextRecord, _| {
             saying.place.rename(from, to);
             Some(Next::due(self.0.clock.now()))
         };
@@ -108,10 +108,12 @@ impl ChatService {
     pub(crate) async fn names_of_place(
         &self,
         wire: &ChannelRuntime,
-        place: Place,
-    ) -> Result<(Place, Place), Error> {
-        let Place::Chat { chat, thread, direct } = place else { return Ok((place.clone(), place)) };
-        let named = |chat| Place::Chat { chat, thread: thread.clone(), direct };
+        place: Destination,
+    ) -> Result<(Destination, Destination), Error> {
+        let Destination::Chat { chat, thread, direct } = place else {
+            return Ok((place.clone(), place));
+        };
+        let named = |chat| Destination::Chat { chat, thread: thread.clone(), direct };
         let first = self.names(wire, "from", &chat).await?.pop();
         let last = self.names(wire, "to", &chat).await?.pop();
         let (first, last) = (first.unwrap_or_else(|| chat.clone()), last.unwrap_or(chat));
@@ -151,6 +153,6 @@ impl ChatService {
         chat: &str,
     ) -> Result<Option<String>, Error> {
         let key = format!("{way}/{}", chat_key(chat));
-        notes::read::<String>(self.store(), &wire.shelves.moved, &key).await
+        notes::read_note::<String>(self.store(), &wire.shelves.moved, &key).await
     }
 }

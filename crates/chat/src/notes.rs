@@ -80,7 +80,7 @@ pub(crate) fn record<T: DeserializeOwned>(value: &[u8]) -> Result<T, String> {
     serde_json::from_slice(value).map_err(|error| visible(&error.to_string()))
 }
 
-pub(crate) async fn read<T: DeserializeOwned>(
+pub(crate) async fn read_note<T: DeserializeOwned>(
     store: &dyn Store,
     shelf: &str,
     key: &str,
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_record_is_told_as_text() {
-        let told = record::<crate::saying::Saying>(br#"{"\u001b[2J":1}"#).unwrap_err();
+        let told = record::<crate::saying::TextRecord>(br#"{"\u001b[2J":1}"#).unwrap_err();
         assert!(told.contains("`⟦U+001B⟧[2J`"), "{told}");
     }
 
@@ -126,7 +126,7 @@ mod tests {
     fn keys_fit_into_buttons_and_differ() {
         let keys: Vec<String> = (0..200).map(|n| chat_key(&n.to_string())).collect();
         for key in &keys {
-            assert!(ports::channel::Key::new(key).is_ok(), "{key}");
+            assert!(ports::channel::DeliveryKey::new(key).is_ok(), "{key}");
         }
         let different: std::collections::BTreeSet<&String> = keys.iter().collect();
         assert_eq!(different.len(), keys.len());

@@ -14,7 +14,7 @@ use ports::store::{OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxTurn,
 use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, Semaphore};
 
-use crate::item::{Read, lane_of};
+use crate::item::{LoadedRecord, lane_of};
 use crate::limits::{Limits, STORE_RETRY, UNREADABLE_MS};
 use crate::prompt_record::PromptRecord;
 use crate::{ChannelRuntime, ChatService};
@@ -50,7 +50,7 @@ impl ChannelRuntime {
 
     /// Whether it is soon known where a prompt stands that may have been sent: it is on its way, or will be
     /// while somebody waits for it. One that waits for its platform to recover is waited for by nobody.
-    pub(crate) fn is_coming(&self, prompt: &Read<PromptRecord>, until: Timestamp) -> bool {
+    pub(crate) fn is_coming(&self, prompt: &LoadedRecord<PromptRecord>, until: Timestamp) -> bool {
         !self.taken_over.load(Ordering::Acquire)
             || prompt.due_at.is_some_and(|at| at <= until)
             || self.is_on_its_way(&prompt.record)

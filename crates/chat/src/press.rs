@@ -10,7 +10,7 @@ use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
 use ports::channel::{
-    Busy, ButtonAction, Inbox, IncomingMessage, Key, Opened, Press, PressReply, Redraw,
+    Busy, ButtonAction, DeliveryKey, Inbox, IncomingMessage, Opened, Press, PressReply, Redraw,
     ReportedDecision, Ruling,
 };
 use subtle::ConstantTimeEq as _;
@@ -18,7 +18,7 @@ use subtle::ConstantTimeEq as _;
 use crate::meaning::{NoAnswer, of_press};
 use crate::prompt_record::{PromptRecord, Stage, StoredPosted};
 use crate::refuse::Tried;
-use crate::words::Words;
+use crate::words::ChatWords;
 use crate::{ChannelRuntime, ChatService, item};
 
 #[async_trait]
@@ -116,7 +116,7 @@ impl ChatService {
             return self.ask_once_more(wire, press, &looked, once_more).await;
         }
         let VerifiedPress { caller, mut delivery, posted, hold } = looked;
-        let words = Words(wire.line.language);
+        let words = ChatWords(wire.line.language);
         let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
             Ok(answer) => answer,
             Err(NoAnswer::NoSuchButton) => {
@@ -257,7 +257,7 @@ impl ChatService {
     async fn standing(
         &self,
         wire: &ChannelRuntime,
-        key: &Key,
+        key: &DeliveryKey,
         press: &Press,
     ) -> Result<Option<Standing>, Error> {
         let note = format!("d/{}", key.as_str());
@@ -267,7 +267,8 @@ impl ChatService {
                 let noted = wire.noted.notified();
                 tokio::pin!(noted);
                 noted.as_mut().enable();
-                let read = item::read::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
+                let read =
+                    item::read_record::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
                 let Some(read) = read else { return Ok(None) };
                 let coming = wire.is_coming(&read, self.soon());
                 let delivery = read.record;
@@ -314,7 +315,7 @@ impl ChatService {
 
     pub(crate) fn card_snapshot(
         &self,
-        key: &Key,
+        key: &DeliveryKey,
         delivery: &PromptRecord,
         posted: &StoredPosted,
         hold: &Hold,

@@ -5,7 +5,7 @@ use domain::hold::{CancelReason, Hold, HoldState, Question, Risk};
 use domain::id::HoldId;
 use domain::person::PersonId;
 use domain::time::Timestamp;
-use ports::channel::{Key, MessageRef, Nonce, Place, Press};
+use ports::channel::{DeliveryKey, Destination, MessageRef, Nonce, Press};
 use ports::store::OutboxKind;
 use reply_parser::ApprovalCode;
 use serde::{Deserialize, Serialize};
@@ -142,7 +142,7 @@ impl PromptRecord {
     /// decides about the code: whoever says yes to something dangerous has read it.
     pub(crate) fn reserve(
         hold: &Hold,
-        place: &Place,
+        place: &Destination,
         apart: bool,
         now: Timestamp,
         chance: impl Fn() -> u128,
@@ -321,17 +321,17 @@ fn code_of(hold: &Hold, chance: impl Fn() -> u128) -> Option<String> {
 }
 
 /// The name of the prompt of a hold in a place: always the same, so that it is never made twice.
-pub(crate) fn key_of(channel: &str, hold: HoldId, place: &Place) -> Option<Key> {
+pub(crate) fn key_of(channel: &str, hold: HoldId, place: &Destination) -> Option<DeliveryKey> {
     let named = Framed::new("holdpoint.delivery.v1")
         .field("channel", channel.as_bytes())
         .field("hold", hold.to_string().as_bytes());
     let named = match place {
-        Place::Chat { chat, thread, .. } => named
+        Destination::Chat { chat, thread, .. } => named
             .field("chat", chat.as_bytes())
             .optional("thread", thread.as_deref().map(str::as_bytes)),
-        Place::Person(identity) => named.field("person", identity.as_bytes()),
+        Destination::Person(identity) => named.field("person", identity.as_bytes()),
     };
-    Key::new(&short(named.finish())).ok()
+    DeliveryKey::new(&short(named.finish())).ok()
 }
 
 impl StoredPlace {
@@ -360,19 +360,23 @@ impl StoredPlace {
         }
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Destination {
         match self.clone() {
-            StoredPlace::Chat { chat, thread, direct } => Place::Chat { chat, thread, direct },
-            StoredPlace::Person(identity) => Place::Person(identity),
+            StoredPlace::Chat { chat, thread, direct } => {
+                Destination::Chat { chat, thread, direct }
+            }
+            StoredPlace::Person(identity) => Destination::Person(identity),
         }
     }
 }
 
-impl From<&Place> for StoredPlace {
-    fn from(place: &Place) -> StoredPlace {
+impl From<&Destination> for StoredPlace {
+    fn from(place: &Destination) -> StoredPlace {
         match place.clone() {
-            Place::Chat { chat, thread, direct } => StoredPlace::Chat { chat, thread, direct },
-            Place::Person(identity) => StoredPlace::Person(identity),
+            Destination::Chat { chat, thread, direct } => {
+                StoredPlace::Chat { chat, thread, direct }
+            }
+            Destination::Person(identity) => StoredPlace::Person(identity),
         }
     }
 }
@@ -397,8 +401,12 @@ impl StoredPosted {
         }
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place::Chat { chat: self.chat.clone(), thread: self.thread.clone(), direct: self.direct }
+    pub(crate) fn place(&self) -> Destination {
+        Destination::Chat {
+            chat: self.chat.clone(),
+            thread: self.thread.clone(),
+            direct: self.direct,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use domain::hold::Hold;
 use domain::session::Session;
-use ports::channel::Place;
+use ports::channel::Destination;
 
 use crate::ChannelRuntime;
 use crate::limits::Limits;
@@ -18,7 +18,7 @@ pub(crate) fn home_of(wire: &ChannelRuntime, chat: &str, thread: Option<&str>) -
 }
 
 /// The chat in which a session lives, if that is one of this line.
-pub(crate) fn place_of(wire: &ChannelRuntime, session: &Session) -> Option<Place> {
+pub(crate) fn place_of(wire: &ChannelRuntime, session: &Session) -> Option<Destination> {
     let home = session.home.as_ref().filter(|home| *home.door == *wire.name)?;
     let mut parts = home.place.split(':').map(unescaped);
     let account = parts.next()?;
@@ -27,7 +27,7 @@ pub(crate) fn place_of(wire: &ChannelRuntime, session: &Session) -> Option<Place
     }
     let (chat, thread) = (parts.next()?, parts.next());
     let direct = session.metadata.get("direct").and_then(serde_json::Value::as_bool);
-    Some(Place::Chat { chat, thread, direct: direct.unwrap_or(false) })
+    Some(Destination::Chat { chat, thread, direct: direct.unwrap_or(false) })
 }
 
 /// The chat in which it arose, or else the people who may answer, and the chats that see every
@@ -38,8 +38,8 @@ pub(crate) fn places(
     session: Option<&Session>,
     people: &domain::person::People,
     limits: &Limits,
-) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+) -> Vec<Destination> {
+    let mut places: Vec<Destination> = Vec::new();
     match session.and_then(|session| place_of(wire, session)) {
         Some(home) => places.push(home),
         None => {
@@ -47,14 +47,13 @@ pub(crate) fn places(
             let admitted = people.iter().filter(|person| hold.admits(&person.id, people));
             let linked = admitted.filter_map(|person| person.identity_on(&wire.name, platform));
             let asked = linked.take(limits.people_asked).map(str::to_owned);
-            places.extend(asked.map(Place::Person));
+            places.extend(asked.map(Destination::Person));
         }
     }
     for chat in &wire.line.ask {
-        let there =
-            |place: &Place| matches!(place, Place::Chat { chat: known, .. } if known == chat);
+        let there = |place: &Destination| matches!(place, Destination::Chat { chat: known, .. } if known == chat);
         if !places.iter().any(there) {
-            places.push(Place::Chat { chat: chat.clone(), thread: None, direct: false });
+            places.push(Destination::Chat { chat: chat.clone(), thread: None, direct: false });
         }
     }
     places

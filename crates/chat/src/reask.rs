@@ -6,18 +6,18 @@ use reply_parser::{AmbiguityReason, ReplyContext, ReplyVerdict, parse_reply};
 
 use crate::ChatService;
 use crate::connector::OnAmbiguous;
-use crate::incoming::{Heard, Waiting};
+use crate::incoming::{VerifiedMessage, WaitingPrompt};
 use crate::item::Next;
 use crate::prompt_record::PromptRecord;
 
 impl ChatService {
     pub(crate) async fn ambiguous(
         &self,
-        heard: &Heard<'_>,
-        one: &Waiting,
+        heard: &VerifiedMessage<'_>,
+        one: &WaitingPrompt,
         reason: AmbiguityReason,
     ) -> Result<(), Error> {
-        let Counted { asks, locked, signs } = self.count(heard, one, reason).await?;
+        let UnclearReplyEffect { asks, locked, signs } = self.count(heard, one, reason).await?;
         let (words, tag) = (heard.words(), &one.hold.tag);
         if locked {
             self.reply(heard, "locked", &words.locked(tag)).await?;
@@ -41,8 +41,8 @@ impl ChatService {
     /// said again.
     pub(crate) async fn ask_which(
         &self,
-        heard: &Heard<'_>,
-        which: &[&Waiting],
+        heard: &VerifiedMessage<'_>,
+        which: &[&WaitingPrompt],
     ) -> Result<(), Error> {
         let Some(first) = which.first() else { return Ok(()) };
         let context = ReplyContext {
@@ -57,7 +57,7 @@ impl ChatService {
             _ => AmbiguityReason::MultiplePending,
         };
         // A person who says it again is told again: the words decided nothing.
-        let Counted { asks, signs, .. } = self.count(heard, first, reason).await?;
+        let UnclearReplyEffect { asks, signs, .. } = self.count(heard, first, reason).await?;
         if asks || signs {
             let tags: Vec<&str> = which.iter().map(|one| one.hold.tag.as_str()).collect();
             self.reply(heard, "which", &heard.words().which(&tags)).await?;
@@ -75,14 +75,14 @@ impl ChatService {
     /// Writes down how often it was asked again: not after "wait", not too soon, and not for ever.
     async fn count(
         &self,
-        heard: &Heard<'_>,
-        one: &Waiting,
+        heard: &VerifiedMessage<'_>,
+        one: &WaitingPrompt,
         reason: AmbiguityReason,
-    ) -> Result<Counted, Error> {
+    ) -> Result<UnclearReplyEffect, Error> {
         let (now, limits) = (self.0.clock.now(), &self.0.limits);
-        let mut counted = Counted::default();
+        let mut counted = UnclearReplyEffect::default();
         let change = |delivery: &mut PromptRecord, due_at| {
-            counted = Counted::default();
+            counted = UnclearReplyEffect::default();
             let mut changed = false;
             if reason == AmbiguityReason::BadCode {
                 delivery.bad_codes += 1;
@@ -107,7 +107,7 @@ impl ChatService {
 
 /// What follows from one more unclear reply.
 #[derive(Clone, Copy, Default)]
-struct Counted {
+struct UnclearReplyEffect {
     asks: bool,
     /// This was one wrong code too many.
     locked: bool,

@@ -1,7 +1,7 @@
 //! Something that is said in a chat beside the prompts: written down, sent, and then forgotten.
 
 use domain::time::Timestamp;
-use ports::channel::Place;
+use ports::channel::Destination;
 use ports::store::{OutboxKind, OutboxWrite};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::prompt_record::StoredPlace;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Saying {
+pub(crate) struct TextRecord {
     v: u8,
     #[serde(rename = "ticket")]
     order: Order,
@@ -30,9 +30,9 @@ pub(crate) struct Saying {
     pub(crate) attempts: u32,
 }
 
-impl Saying {
-    pub(crate) fn new(place: &Place, text: &str, at: Timestamp) -> Saying {
-        Saying {
+impl TextRecord {
+    pub(crate) fn new(place: &Destination, text: &str, at: Timestamp) -> TextRecord {
+        TextRecord {
             v: 1,
             order: Order::of_words(at),
             place: place.into(),
@@ -49,12 +49,12 @@ impl Saying {
         self.order.is_stale(now)
     }
 
-    pub(crate) fn replying_to(self, message: &str) -> Saying {
-        Saying { reply_to: Some(message.to_owned()), ..self }
+    pub(crate) fn replying_to(self, message: &str) -> TextRecord {
+        TextRecord { reply_to: Some(message.to_owned()), ..self }
     }
 
-    pub(crate) fn whispered_to(self, identity: &str) -> Saying {
-        Saying { whisper_to: Some(identity.to_owned()), ..self }
+    pub(crate) fn whispered_to(self, identity: &str) -> TextRecord {
+        TextRecord { whisper_to: Some(identity.to_owned()), ..self }
     }
 
     /// Under this name it is said once.
@@ -62,7 +62,7 @@ impl Saying {
         item::put(shelves, &said_key(key), self, Some(0), now)
     }
 
-    /// As [`Saying::put`], in one transaction with a record that decides whether this is the first time.
+    /// As [`TextRecord::put`], in one transaction with a record that decides whether this is the first time.
     pub(crate) fn put_beside(
         &self,
         shelves: &NoteNamespaces,
@@ -73,7 +73,7 @@ impl Saying {
     }
 }
 
-impl Outgoing for Saying {
+impl Outgoing for TextRecord {
     const IS_NOTE: bool = false;
 
     fn kind(&self) -> OutboxKind {

@@ -10,7 +10,7 @@ use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::time::Timestamp;
 use engine::{Error, Undelivered};
-use ports::channel::{ChannelError, Key, Nonce, Showing, Shown};
+use ports::channel::{ChannelError, DeliveryKey, Nonce, Showing, Shown};
 use ports::store::{OutboxLease, OutboxWrite, PutNote};
 
 use crate::ask::index;
@@ -18,14 +18,14 @@ use crate::item::Next;
 use crate::limits::LEASE_MS;
 use crate::notes::{self, chat_key};
 use crate::prompt_record::{PromptRecord, Reason, Stage, StoredPlace, StoredPosted};
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 use crate::{ChannelRuntime, ChatService, words};
 
 pub(crate) use steps::{Steps, kind_of};
 
 /// A record that was taken up.
-struct Taken {
-    key: Key,
+struct ClaimedPrompt {
+    key: DeliveryKey,
     nonce: Nonce,
     delivery: PromptRecord,
     hold: Arc<Hold>,
@@ -33,7 +33,7 @@ struct Taken {
     first: bool,
 }
 
-impl Taken {
+impl ClaimedPrompt {
     fn digest(&self) -> Option<String> {
         Some(self.hold.digest().to_string())
     }
@@ -93,7 +93,7 @@ impl ChatService {
         delivery: PromptRecord,
         first: bool,
     ) -> Result<(), Error> {
-        let (Some(id), Ok(key)) = (delivery.hold(), Key::new(key)) else {
+        let (Some(id), Ok(key)) = (delivery.hold(), DeliveryKey::new(key)) else {
             return self.end(wire, note, Reason::RestartInvalidated).await;
         };
         let Some(hold) = self.store().hold(id).await? else {
@@ -105,7 +105,7 @@ impl ChatService {
         };
         // The hold may have changed since it was read: that is still to be drawn.
         delivery.wanted = wanted;
-        let taken = Taken { key, nonce, delivery, hold, first };
+        let taken = ClaimedPrompt { key, nonce, delivery, hold, first };
         let every_step = wire.line.channel.every_step();
         match taken.delivery.posted().cloned() {
             None if taken.first && !taken.hold.is_pending() && !every_step => {
@@ -147,7 +147,7 @@ impl ChatService {
         &self,
         wire: &Arc<ChannelRuntime>,
         note: &str,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
     ) -> Result<(), Error> {
         let place = taken.delivery.place.place();
         let link = self.link(&taken.hold);
@@ -163,7 +163,7 @@ impl ChatService {
         &self,
         wire: &ChannelRuntime,
         note: &str,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
         shown: &Shown,
     ) -> Result<(), Error> {
         let now = self.0.clock.now();
@@ -203,7 +203,7 @@ impl ChatService {
         &self,
         wire: &Arc<ChannelRuntime>,
         note: &str,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
         posted: &StoredPosted,
     ) -> Result<(), Error> {
         let link = self.link(&taken.hold);
@@ -256,7 +256,7 @@ impl ChatService {
     fn farewell(
         &self,
         wire: &ChannelRuntime,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
         posted: &StoredPosted,
         reason: Reason,
         now: Timestamp,
@@ -264,8 +264,8 @@ impl ChatService {
         let key = taken.key.as_str();
         let mut write = self.leaves(wire, taken.hold.id, Some(&posted.chat), key);
         if reason == Reason::Expired && wire.line.channel.talks() {
-            let text = words::Words(wire.line.language).expired(&taken.hold);
-            let saying = Saying::new(&posted.place(), &text, now).replying_to(&posted.message);
+            let text = words::ChatWords(wire.line.language).expired(&taken.hold);
+            let saying = TextRecord::new(&posted.place(), &text, now).replying_to(&posted.message);
             write.extend(saying.put_beside(&wire.shelves, &format!("expired-{key}"), now));
         }
         write
@@ -289,7 +289,7 @@ impl ChatService {
         &self,
         wire: &ChannelRuntime,
         note: &str,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
         error: &ChannelError,
     ) -> Result<(), Error> {
         let attempts = taken.delivery.attempts;
@@ -355,7 +355,7 @@ impl ChatService {
     async fn undelivered(
         &self,
         wire: &ChannelRuntime,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
         why: &str,
     ) -> Result<(), Error> {
         let undelivered = Undelivered {
@@ -479,7 +479,7 @@ impl ChatService {
         self.0.origin.get().map(|origin| format!("{origin}/holds/{}", hold.id))
     }
 
-    fn showing<'a>(&'a self, taken: &'a Taken, link: Option<&'a str>) -> Showing<'a> {
+    fn showing<'a>(&'a self, taken: &'a ClaimedPrompt, link: Option<&'a str>) -> Showing<'a> {
         Showing {
             hold: &taken.hold,
             people: self.0.engine.people(),

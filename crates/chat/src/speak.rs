@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::{ChannelError, Saying as Words, Spoken};
+use ports::channel::{ChannelError, OutgoingText as Words, TextProgress};
 use ports::store::PutNote;
 
 use crate::item::Next;
 use crate::notes::{self, chat_key};
 use crate::prompt_record::StoredPlace;
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
@@ -23,7 +23,7 @@ impl ChatService {
         let now = self.0.clock.now();
         let lease = self.lease(wire, now);
         let (mut idle, mut stale) = (false, false);
-        let take = |saying: &mut Saying, due_at: Option<Timestamp>| {
+        let take = |saying: &mut TextRecord, due_at: Option<Timestamp>| {
             idle = due_at.is_none_or(|at| at > now);
             if idle {
                 return None;
@@ -52,8 +52,8 @@ impl ChatService {
         &self,
         wire: &Arc<ChannelRuntime>,
         note: &str,
-        saying: &Saying,
-    ) -> Result<Option<Saying>, Error> {
+        saying: &TextRecord,
+    ) -> Result<Option<TextRecord>, Error> {
         let place = saying.place.place();
         let words = Words {
             key: note.trim_start_matches("s/"),
@@ -73,16 +73,16 @@ impl ChatService {
             return Ok(None);
         }
         let next = match &spoken {
-            Ok(Spoken::More) => {
+            Ok(TextProgress::More) => {
                 let lease = self.lease(wire, now);
-                let change = |saying: &mut Saying, _| {
+                let change = |saying: &mut TextRecord, _| {
                     saying.said += 1;
                     saying.attempts = 1;
                     Some(Next::leased(lease))
                 };
                 return self.finish(wire, note, change).await;
             }
-            Ok(Spoken::All) => self.ended(self.latest(wire, note, saying)),
+            Ok(TextProgress::All) => self.ended(self.latest(wire, note, saying)),
             Err(error) => match self.again_at(wire, error, attempts) {
                 Some(at) => {
                     tracing::warn!(%channel, %error, attempts, "a message will be tried again");
@@ -94,7 +94,7 @@ impl ChatService {
                 }
             },
         };
-        let change = |_: &mut Saying, _| Some(next.clone());
+        let change = |_: &mut TextRecord, _| Some(next.clone());
         self.finish(wire, note, change).await?;
         Ok(None)
     }
@@ -105,7 +105,7 @@ impl ChatService {
     }
 
     /// Our latest message in a chat is what a short answer there is about.
-    fn latest(&self, wire: &ChannelRuntime, note: &str, saying: &Saying) -> Option<PutNote> {
+    fn latest(&self, wire: &ChannelRuntime, note: &str, saying: &TextRecord) -> Option<PutNote> {
         match (&saying.place, &saying.whisper_to) {
             (StoredPlace::Chat { chat, .. }, None) => {
                 Some(notes::put(&wire.shelves.latest, &chat_key(chat), &note))

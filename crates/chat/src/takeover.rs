@@ -11,7 +11,7 @@ use ports::store::{OutboxItem, OutboxKind};
 use crate::item::Next;
 use crate::limits::PAGE;
 use crate::prompt_record::PromptRecord;
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
@@ -41,9 +41,9 @@ impl ChatService {
             let at_once =
                 |due_at: Option<Timestamp>| due_at.filter(|at| *at > now).map(|_| Next::due(now));
             match item.kind {
-                OutboxKind::Text => {
-                    drop(self.update(wire, &item.key, |_: &mut Saying, due| at_once(due)).await?)
-                }
+                OutboxKind::Text => drop(
+                    self.update(wire, &item.key, |_: &mut TextRecord, due| at_once(due)).await?,
+                ),
                 _ => drop(
                     self.update(wire, &item.key, |_: &mut PromptRecord, due| at_once(due)).await?,
                 ),

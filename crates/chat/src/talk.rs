@@ -7,22 +7,22 @@ use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::SessionId;
 use domain::session::Home;
-use engine::{Error, Keep, NewSession, Said, Saying};
+use engine::{Error, Keep, MessageReceipt, NewMessage, NewSession};
 use serde_json::json;
 
-use crate::incoming::Heard;
+use crate::incoming::VerifiedMessage;
 use crate::prompt_targets::home_of;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
     pub(crate) async fn talk(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         while_pending: Option<WhilePending>,
     ) -> Result<(), Error> {
         let (wire, wrote) = (heard.wire, heard.wrote);
         let Some(agent) = &wire.line.agent else { return Ok(()) };
-        let text = spoken(&wrote.text, &wrote.mentions, &heard.codes);
+        let text = message_for_agent(&wrote.text, &wrote.mentions, &heard.codes);
         if text.is_empty() {
             return Ok(());
         }
@@ -46,7 +46,7 @@ impl ChatService {
                 self.0.engine.open_session(&creator, new, None).await?.id
             }
         };
-        let saying = Saying { texts: vec![text], while_pending };
+        let saying = NewMessage { texts: vec![text], while_pending };
         let said = self.0.engine.say(&heard.caller, session, saying, Some(heard.keep())).await;
         self.told_the_agent(heard, said).await
     }
@@ -54,15 +54,15 @@ impl ChatService {
     /// Words that decided nothing, for the agent whose hold they are about.
     pub(crate) async fn talk_about(
         &self,
-        heard: &Heard<'_>,
+        heard: &VerifiedMessage<'_>,
         hold: &Hold,
         while_pending: WhilePending,
     ) -> Result<(), Error> {
-        let text = spoken(&heard.wrote.text, &heard.wrote.mentions, &heard.codes);
+        let text = message_for_agent(&heard.wrote.text, &heard.wrote.mentions, &heard.codes);
         if text.is_empty() {
             return Ok(());
         }
-        let saying = Saying { texts: vec![text], while_pending: Some(while_pending) };
+        let saying = NewMessage { texts: vec![text], while_pending: Some(while_pending) };
         let keep = Some(heard.keep());
         let said = self.0.engine.say_about(&heard.caller, hold, saying, keep).await;
         self.told_the_agent(heard, said).await
@@ -70,8 +70,8 @@ impl ChatService {
 
     async fn told_the_agent(
         &self,
-        heard: &Heard<'_>,
-        said: Result<Said, Error>,
+        heard: &VerifiedMessage<'_>,
+        said: Result<MessageReceipt, Error>,
     ) -> Result<(), Error> {
         match said {
             Ok(_) | Err(Error::Replayed(_) | Error::KeyReused) => Ok(()),
@@ -106,9 +106,9 @@ impl ChatService {
     }
 }
 
-impl Heard<'_> {
+impl VerifiedMessage<'_> {
     /// The same event again says nothing again, whatever becomes of us after this.
-    fn keep(&self) -> Keep<'static, Said> {
+    fn keep(&self) -> Keep<'static, MessageReceipt> {
         Keep {
             caller: format!("channel:{}", self.wire.name),
             key: self.wrote.event.clone(),
@@ -119,7 +119,7 @@ impl Heard<'_> {
 }
 
 /// Without our own name at the beginning or the end, which says to whom it is said, and without codes.
-fn spoken(text: &str, mentions: &[String], codes: &[String]) -> String {
+fn message_for_agent(text: &str, mentions: &[String], codes: &[String]) -> String {
     let mut text = text.trim();
     loop {
         let shorter = mentions.iter().filter(|mention| !mention.is_empty()).find_map(|mention| {
@@ -148,15 +148,18 @@ mod tests {
     #[test]
     fn our_name_is_not_said_to_the_agent() {
         let us = ["@bot".to_owned()];
-        assert_eq!(spoken("@bot clean up", &us, &[]), "clean up");
-        assert_eq!(spoken("clean up, @bot", &us, &[]), "clean up,");
-        assert_eq!(spoken("@bot", &us, &[]), "");
-        assert_eq!(spoken("ask @bot why", &us, &[]), "ask @bot why");
+        assert_eq!(message_for_agent("@bot clean up", &us, &[]), "clean up");
+        assert_eq!(message_for_agent("clean up, @bot", &us, &[]), "clean up,");
+        assert_eq!(message_for_agent("@bot", &us, &[]), "");
+        assert_eq!(message_for_agent("ask @bot why", &us, &[]), "ask @bot why");
     }
 
     #[test]
     fn a_code_is_never_told_to_a_model() {
-        assert_eq!(spoken("yes 7k3f but later", &[], &["7K3F".to_owned()]), "yes but later");
-        assert_eq!(spoken("７Ｋ３Ｆ", &[], &["7K3F".to_owned()]), "");
+        assert_eq!(
+            message_for_agent("yes 7k3f but later", &[], &["7K3F".to_owned()]),
+            "yes but later"
+        );
+        assert_eq!(message_for_agent("７Ｋ３Ｆ", &[], &["7K3F".to_owned()]), "");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::hold::{Hold, Question, Risk};
 use domain::time::Timestamp;
 use engine::Error;
-use ports::channel::{ButtonAction, Key, Press, PressReply};
+use ports::channel::{ButtonAction, DeliveryKey, Press, PressReply};
 
 use crate::item::Next;
 use crate::press::VerifiedPress;
@@ -86,7 +86,11 @@ impl ChatService {
     }
 
     /// A vote was counted: the next person begins with a first press.
-    pub(crate) async fn disarm(&self, wire: &ChannelRuntime, key: &Key) -> Result<(), Error> {
+    pub(crate) async fn disarm(
+        &self,
+        wire: &ChannelRuntime,
+        key: &DeliveryKey,
+    ) -> Result<(), Error> {
         let soonest = wire.not_before(key.as_str(), self.0.clock.now());
         let change = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
             if !delivery.disarm() || matches!(delivery.stage, Stage::Over { .. }) {

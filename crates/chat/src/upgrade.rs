@@ -10,7 +10,7 @@ use crate::item::{Outgoing, make};
 use crate::limits::{PAGE, SAID_MS};
 use crate::notes::{self, NoteNamespaces};
 use crate::prompt_record::PromptRecord;
-use crate::saying::Saying;
+use crate::saying::TextRecord;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
@@ -80,8 +80,8 @@ impl ChatService {
 fn moved(shelves: &NoteNamespaces, note: &Note, now: Timestamp) -> OutboxWrite {
     let is_text = note.key.starts_with("s/");
     let item = match is_text {
-        true => made::<Saying>(shelves, note, OutboxKind::Text),
-        false => made::<PromptRecord>(shelves, note, OutboxKind::Repaint),
+        true => item_of_note::<TextRecord>(shelves, note, OutboxKind::Text),
+        false => item_of_note::<PromptRecord>(shelves, note, OutboxKind::Repaint),
     };
     let notes = match is_text {
         true => marked(shelves, note, now),
@@ -99,7 +99,11 @@ fn moved(shelves: &NoteNamespaces, note: &Note, now: Timestamp) -> OutboxWrite {
 }
 
 /// What cannot be read by this version waits for one that can, and nothing waits for it.
-fn made<T: Outgoing>(shelves: &NoteNamespaces, note: &Note, kind: OutboxKind) -> OutboxItem {
+fn item_of_note<T: Outgoing>(
+    shelves: &NoteNamespaces,
+    note: &Note,
+    kind: OutboxKind,
+) -> OutboxItem {
     let due_at = note.due_at.unwrap_or(Timestamp::from_ms(0));
     match notes::parse_value::<T>(&note.shelf, &note.key, &note.value) {
         Some(record) => make(shelves, &note.key, &record, due_at),

@@ -8,9 +8,9 @@ use reply_parser::{AmbiguityReason, Language, ReplyVerdict};
 
 /// Every text is a match on the language, so that none can be forgotten in one of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Words(pub(crate) Language);
+pub(crate) struct ChatWords(pub(crate) Language);
 
-impl Words {
+impl ChatWords {
     fn either(self, english: impl Into<String>, chinese: impl Into<String>) -> String {
         match self.0 {
             Language::English => english.into(),
@@ -316,7 +316,8 @@ mod tests {
     #[test]
     fn a_question_is_put_again_with_its_reason_in_both_languages() {
         let asked = |language| {
-            AmbiguityReason::ALL.map(|reason| (reason, Words(language).reask("7Q2", reason, false)))
+            AmbiguityReason::ALL
+                .map(|reason| (reason, ChatWords(language).reask("7Q2", reason, false)))
         };
         for (reason, text) in asked(Language::English) {
             assert!(text.contains(ReplyVerdict::Ambiguous(reason).describe()), "{text}");
@@ -331,7 +332,7 @@ mod tests {
 
     #[test]
     fn refusals_are_chinese_too() {
-        let words = Words(Language::Chinese);
+        let words = ChatWords(Language::Chinese);
         for text in [words.already_voted("7"), words.nothing_chosen(), words.nothing_written()] {
             assert!(!text.chars().any(|c| c.is_ascii_alphabetic()), "{text}");
         }
@@ -365,13 +366,13 @@ mod tests {
             fault(AnswerFault::NoGrantHere),
         ];
         for refusal in refusals {
-            let words = Words(Language::Chinese);
+            let words = ChatWords(Language::Chinese);
             for text in
                 [words.not_taken(&refusal), words.invalid("7", &refusal), words.refused(&refusal)]
             {
                 assert!(!text.chars().any(|c| c.is_ascii_alphabetic()), "{refusal:?}: {text}");
             }
-            let english = Words(Language::English).not_taken(&refusal);
+            let english = ChatWords(Language::English).not_taken(&refusal);
             assert_eq!(english, visible(&refusal.to_string()));
         }
     }

@@ -134,7 +134,7 @@ impl ShellFacts {
                 facts.add_because(ShellKind::Uninspectable, why);
                 continue;
             }
-            match reader::read(&text) {
+            match reader::read_commands(&text) {
                 Err(why) => facts.add_because(ShellKind::Uninspectable, || why.to_string()),
                 Ok(commands) => {
                     for command in &commands {

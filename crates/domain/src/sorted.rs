@@ -12,9 +12,9 @@ const RECENT_MAX: usize = 16;
 /// and what changes is nearly always among the newest: those are apart from the others.
 #[derive(Clone)]
 pub struct Sorted<K, V> {
-    older: Row<(K, V)>,
+    older: SharedRow<(K, V)>,
     /// All greater than the older ones.
-    recent: Row<(K, V)>,
+    recent: SharedRow<(K, V)>,
 }
 
 /// Where something is, or would be.
@@ -25,7 +25,7 @@ enum At {
 
 impl<K: Ord, V> Sorted<K, V> {
     pub const fn new() -> Sorted<K, V> {
-        Sorted { older: Row(None), recent: Row(None) }
+        Sorted { older: SharedRow(None), recent: SharedRow(None) }
     }
 
     pub fn get(&self, key: &K) -> Option<&V> {
@@ -70,7 +70,7 @@ impl<K: Ord + Clone, V: Clone> Sorted<K, V> {
                 self.recent = self.recent.with(at, (key, value));
                 if self.recent.all().len() > RECENT_MAX {
                     self.older = self.iter_pairs().cloned().collect();
-                    self.recent = Row(None);
+                    self.recent = SharedRow(None);
                 }
                 None
             }
@@ -118,14 +118,14 @@ impl<K: Ord, V> Sorted<K, Arc<V>> {
 }
 
 /// Neighbours in memory, shared until one of those who share them changes something.
-struct Row<T>(Option<Arc<[T]>>);
+struct SharedRow<T>(Option<Arc<[T]>>);
 
-impl<T> Row<T> {
+impl<T> SharedRow<T> {
     fn all(&self) -> &[T] {
         self.0.as_deref().unwrap_or_default()
     }
 
-    fn is_same(&self, other: &Row<T>) -> bool {
+    fn is_same(&self, other: &SharedRow<T>) -> bool {
         match (&self.0, &other.0) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
@@ -133,7 +133,7 @@ impl<T> Row<T> {
     }
 }
 
-impl<K: Ord, V> Row<(K, V)> {
+impl<K: Ord, V> SharedRow<(K, V)> {
     fn find(&self, key: &K) -> Result<usize, usize> {
         match self.all().last() {
             Some((last, _)) if last < key => Err(self.all().len()),
@@ -142,26 +142,26 @@ impl<K: Ord, V> Row<(K, V)> {
     }
 }
 
-impl<T: Clone> Row<T> {
+impl<T: Clone> SharedRow<T> {
     fn all_mut(&mut self) -> &mut [T] {
         self.0.as_mut().map(Arc::make_mut).unwrap_or_default()
     }
 
-    fn with(&self, at: usize, one: T) -> Row<T> {
+    fn with(&self, at: usize, one: T) -> SharedRow<T> {
         let (before, after) = self.all().split_at(at);
         before.iter().cloned().chain([one]).chain(after.iter().cloned()).collect()
     }
 }
 
-impl<T> FromIterator<T> for Row<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Row<T> {
-        Row(Some(all.into_iter().collect()))
+impl<T> FromIterator<T> for SharedRow<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> SharedRow<T> {
+        SharedRow(Some(all.into_iter().collect()))
     }
 }
 
-impl<T> Clone for Row<T> {
-    fn clone(&self) -> Row<T> {
-        Row(self.0.clone())
+impl<T> Clone for SharedRow<T> {
+    fn clone(&self) -> SharedRow<T> {
+        SharedRow(self.0.clone())
     }
 }
 
@@ -184,7 +184,7 @@ impl<K: Clone, V: Clone> IntoIterator for Sorted<K, V> {
 
 impl<K, V> Default for Sorted<K, V> {
     fn default() -> Sorted<K, V> {
-        Sorted { older: Row(None), recent: Row(None) }
+        Sorted { older: SharedRow(None), recent: SharedRow(None) }
     }
 }
 

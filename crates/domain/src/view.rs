@@ -25,7 +25,7 @@ pub(crate) use edit::with_edit;
 pub use fields::{Field, FieldValue, fields_of};
 pub use foreign::ForeignText;
 pub use form::{FormField, Input};
-pub use part::{Author, DiffLine, Label, Part, Picked, Sign};
+pub use part::{Author, DiffLine, Label, Picked, Sign, ViewPart};
 pub use rows::{FOREIGN_MARK, LINE_END, Row};
 
 use crate::digest::Digest;
@@ -35,7 +35,7 @@ use crate::json::canonical;
 /// What people are asked, in the order in which they should read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    pub parts: Vec<Part>,
+    pub parts: Vec<ViewPart>,
 }
 
 impl View {
@@ -50,7 +50,7 @@ impl View {
 
     /// For surfaces that only have text. Whoever wraps lines draws [`View::rows`] instead.
     pub fn text(&self) -> String {
-        rows::text(&self.rows())
+        rows::rows_text(&self.rows())
     }
 
     /// The parts as the HTTP API sends them.

@@ -31,7 +31,7 @@ pub fn visible(text: &str) -> String {
 /// As [`visible`], with line feeds kept.
 pub fn visible_multiline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    write(&mut out, text, true);
+    write_escaped(&mut out, text, true);
     out
 }
 
@@ -57,7 +57,7 @@ fn write_run(out: &mut String, text: &str) {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         out.push_str(text);
     } else {
-        write(out, text, false);
+        write_escaped(out, text, false);
     }
 }
 
@@ -97,7 +97,7 @@ impl Eye {
     }
 }
 
-fn write(out: &mut String, text: &str, multiline: bool) {
+fn write_escaped(out: &mut String, text: &str, multiline: bool) {
     let mut eye = Eye::new();
     for c in text.chars() {
         let shown = eye.shows(c) || (c == '\n' && multiline);

@@ -15,7 +15,7 @@ use domain::person::{
 use domain::refusal::Refusal;
 use domain::session::Session;
 use domain::time::Timestamp;
-use ports::store::{Secret, SecretKind, Viewer};
+use ports::store::{LoginSecret, SecretKind, Viewer};
 
 use crate::{Engine, Error};
 
@@ -284,7 +284,7 @@ impl Engine {
         let digest = Digest::of(secret.as_bytes());
         let found = self.0.store.find_secret(SecretKind::Cookie, digest).await?;
         Ok(found.and_then(|cookie| {
-            let Secret { person, digest, origin, expires_at, .. } = cookie;
+            let LoginSecret { person, digest, origin, expires_at, .. } = cookie;
             let kept = &KeptLogin { person, secret: digest, origin, expires_at };
             self.person_caller(Credential::Cookie { kept, secret }, "web", &Scope::ALL)
         }))
@@ -340,7 +340,7 @@ impl Engine {
         let (kind, person, origin) = (SecretKind::Login, person.clone(), Some(origin));
         self.0
             .store
-            .put_secret(Secret { kind, digest, person, origin, made_at, expires_at })
+            .put_secret(LoginSecret { kind, digest, person, origin, made_at, expires_at })
             .await?;
         Ok(code)
     }
@@ -352,7 +352,7 @@ impl Engine {
         let Some(login) = taken.filter(|login| login.expires_at > self.now()) else {
             return Ok(None);
         };
-        let Secret { person, origin, .. } = login;
+        let LoginSecret { person, origin, .. } = login;
         let actor = Actor::Person(person.clone());
         let link = origin.clone();
         let logged_in = Event::LoggedIn { person: person.clone(), via: "web".into(), link };
@@ -364,7 +364,7 @@ impl Engine {
         let expires_at = made_at.plus_ms(self.session_ms());
         self.0
             .store
-            .put_secret(Secret { kind, digest, person, origin, made_at, expires_at })
+            .put_secret(LoginSecret { kind, digest, person, origin, made_at, expires_at })
             .await?;
         Ok(Some(cookie))
     }

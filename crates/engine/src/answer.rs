@@ -10,10 +10,10 @@ use domain::id::{HoldId, SecretId};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::Refusal;
 use domain::secret::Sealed;
-use domain::session::{Command, GivenAnswer, Reply, Session};
+use domain::session::{Command, GivenAnswer, Session, SessionReply};
 
 use crate::accounts::Caller;
-use crate::secrets::Taken;
+use crate::secrets::SealedAnswer;
 use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
@@ -124,13 +124,13 @@ impl Engine {
         }
         let command = Command::AnswerAll { answers: given, by };
         let render = |submitted: &Submitted<Session>| match (&submitted.reply, &keep) {
-            (Reply::Holds(holds), Some(keep)) => (keep.render)(holds),
+            (SessionReply::Holds(holds), Some(keep)) => (keep.render)(holds),
             _ => (500, Vec::new()),
         };
         let keep = keep.as_ref().map(|keep| keep.rendered_by(&render));
         let submitting = self.submit(session, &caller.actor, &command, keep.as_ref());
         match self.with_sealed(new, submitting).await?.reply {
-            Reply::Holds(holds) => Ok(holds),
+            SessionReply::Holds(holds) => Ok(holds),
             _ => Err(Error::Unavailable("several answers came to something else".into())),
         }
     }
@@ -174,7 +174,7 @@ impl Engine {
         answering: Answering,
     ) -> Result<PreparedAnswer, Error> {
         let Answering { digest, answer } = answering;
-        let Taken { answer, new } = self.take_secrets(&hold, by.id(), answer).await?;
+        let SealedAnswer { answer, new } = self.take_secrets(&hold, by.id(), answer).await?;
         let edited = match &answer {
             // Only worth the tool's time if it could count at all.
             Answer::Approve { arguments: Some(arguments), .. } if hold.is_pending() => {

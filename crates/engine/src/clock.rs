@@ -19,7 +19,7 @@ pub struct SystemClock {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the home of the clock")]
-fn read() -> (Timestamp, Instant) {
+fn read_clocks() -> (Timestamp, Instant) {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (Timestamp::from_ms(wall.as_millis() as i64), Instant::now())
 }
@@ -27,7 +27,7 @@ fn read() -> (Timestamp, Instant) {
 impl SystemClock {
     /// `not_before` is the time of the last commit that the store knows.
     pub fn new(not_before: Option<Timestamp>) -> SystemClock {
-        let (wall, instant) = read();
+        let (wall, instant) = read_clocks();
         SystemClock { latest: Mutex::new((not_before.unwrap_or(wall).max(wall), instant)) }
     }
 
@@ -48,7 +48,7 @@ impl SystemClock {
 #[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let (wall, instant) = read();
+        let (wall, instant) = read_clocks();
         self.step(wall, instant)
     }
 
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn i28_a_wall_clock_set_back_neither_extends_nor_unexpires() {
-        let (_, start) = read();
+        let (_, start) = read_clocks();
         let noon = Timestamp::from_ms(1_800_000_000_000);
         let clock = SystemClock { latest: Mutex::new((noon, start)) };
         let day_ms = 24 * 3600 * 1000;
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn i28_a_restart_begins_no_earlier_than_the_last_commit() {
-        let far = Timestamp::from_ms(read().0.as_ms() + 1_000_000);
+        let far = Timestamp::from_ms(read_clocks().0.as_ms() + 1_000_000);
         assert!(SystemClock::new(Some(far)).now() >= far);
     }
 }

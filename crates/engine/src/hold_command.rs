@@ -7,7 +7,7 @@ use domain::hold::{Hold, HoldCommand};
 use domain::id::HoldId;
 use domain::person::Actor;
 use domain::refusal::Refusal;
-use domain::session::{Command, Reply, Session};
+use domain::session::{Command, Session, SessionReply};
 
 use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
@@ -28,7 +28,7 @@ impl Engine {
                 .await;
         };
         let hold_of = |submitted: &Submitted<Session>| match &submitted.reply {
-            Reply::Hold(hold) => Some(hold.clone()),
+            SessionReply::Hold(hold) => Some(hold.clone()),
             _ => submitted.state.holds.get(&id).cloned(),
         };
         let render = |submitted: &Submitted<Session>| match (hold_of(submitted), &keep) {

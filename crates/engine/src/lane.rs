@@ -29,14 +29,14 @@ pub(crate) struct Lanes<S: Stream> {
 }
 
 struct Slots<S: Stream> {
-    by_id: IdMap<S::Id, Slot<S>>,
+    by_id: IdMap<S::Id, LaneSlot<S>>,
     /// Which of them a hold belongs to.
     holds: IdMap<HoldId, S::Id>,
     /// Lanes with a state, as candidates for eviction, the oldest first.
     order: VecDeque<S::Id>,
 }
 
-struct Slot<S> {
+struct LaneSlot<S> {
     /// Cloned by tasks that have the turn or wait for it.
     turn: Arc<tokio::sync::Mutex<()>>,
     newest: Option<Durable<S>>,
@@ -48,9 +48,9 @@ struct Slot<S> {
     is_used: bool,
 }
 
-impl<S: Stream> Slot<S> {
-    fn new() -> Slot<S> {
-        Slot {
+impl<S: Stream> LaneSlot<S> {
+    fn new() -> LaneSlot<S> {
+        LaneSlot {
             turn: Arc::default(),
             newest: None,
             published_version: 0,
@@ -132,7 +132,7 @@ impl<S: Stream> Slots<S> {
             return slot.turn.clone();
         }
         self.evict_down_to(room - 1);
-        self.by_id.entry(id).or_insert_with(Slot::new).turn.clone()
+        self.by_id.entry(id).or_insert_with(LaneSlot::new).turn.clone()
     }
 
     /// Lanes that were not used since the last time go first. One in use stays, however many there are.
@@ -217,7 +217,7 @@ impl<S: Stream> Drop for Turn<S> {
         {
             slot.is_stale = true;
         }
-        let is_idle = |slot: &Slot<S>| slot.newest.is_none() && slot.users() == 1;
+        let is_idle = |slot: &LaneSlot<S>| slot.newest.is_none() && slot.users() == 1;
         if slots.by_id.get(&self.id).is_some_and(is_idle) {
             slots.remove(self.id);
         }

@@ -77,7 +77,7 @@ pub use limits::{Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
 pub use live::Spoken;
 pub use read::{HoldFilter, Until};
 pub use reveal::Revealed;
-pub use session::{NewSession, Said, Saying};
+pub use session::{MessageReceipt, NewMessage, NewSession};
 pub use submit::Keep;
 pub use undelivered::Undelivered;
 pub use watch::{Follow, Followed, Happening};
@@ -113,9 +113,9 @@ pub struct Setup {
 
 /// A cheap handle; clone it freely.
 #[derive(Clone)]
-pub struct Engine(Arc<Inner>);
+pub struct Engine(Arc<EngineInner>);
 
-pub(crate) struct Inner {
+pub(crate) struct EngineInner {
     pub(crate) node: NodeId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -162,7 +162,7 @@ impl Engine {
         let tools = tools::Tools::new(setup.tools, toolboxes, agents.keys());
         let thinking = Semaphore::new(setup.limits.thinking_at_once);
         let executing = Semaphore::new(setup.limits.executing_at_once);
-        let engine = Engine(Arc::new(Inner {
+        let engine = Engine(Arc::new(EngineInner {
             node: setup.node,
             store: setup.store,
             clock: setup.clock,

@@ -41,7 +41,7 @@ const BACKLOG: usize = 256;
 
 /// One thing said, and how much of its message has been said with it.
 #[derive(Clone, Debug)]
-pub(crate) struct Said {
+pub(crate) struct LiveDelta {
     pub(crate) spoken: Spoken,
     pub(crate) upto: Upto,
 }
@@ -71,35 +71,35 @@ pub(crate) struct Ear(Arc<Queue>);
 
 #[derive(Default)]
 struct Queue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<LiveBacklog>,
     something: Notify,
 }
 
 #[derive(Default)]
-struct Waiting {
-    said: VecDeque<Said>,
+struct LiveBacklog {
+    said: VecDeque<LiveDelta>,
     missed: bool,
 }
 
 /// What an ear hears.
-pub(crate) enum Heard {
-    Said(Said),
+pub(crate) enum LiveUpdate {
+    Said(LiveDelta),
     /// More was said than the backlog holds: the rest is to be had by listening anew.
     Missed,
 }
 
 impl Ear {
     /// What was said and not heard yet.
-    pub(crate) fn try_next(&mut self) -> Option<Heard> {
+    pub(crate) fn try_next(&mut self) -> Option<LiveUpdate> {
         let mut waiting = self.0.waiting();
         if waiting.missed {
-            return Some(Heard::Missed);
+            return Some(LiveUpdate::Missed);
         }
-        waiting.said.pop_front().map(Heard::Said)
+        waiting.said.pop_front().map(LiveUpdate::Said)
     }
 
     /// Waits for ever if nothing is said. Giving up loses nothing.
-    pub(crate) async fn next(&mut self) -> Heard {
+    pub(crate) async fn next(&mut self) -> LiveUpdate {
         loop {
             if let Some(heard) = self.try_next() {
                 return heard;
@@ -110,16 +110,16 @@ impl Ear {
 }
 
 impl Queue {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, LiveBacklog> {
         self.waiting.lock().unpoisoned()
     }
 
-    fn put(&self, said: Said) {
+    fn put(&self, said: LiveDelta) {
         let mut waiting = self.waiting();
         if waiting.said.len() < BACKLOG && !waiting.missed {
             waiting.said.push_back(said);
         } else {
-            *waiting = Waiting { said: VecDeque::new(), missed: true };
+            *waiting = LiveBacklog { said: VecDeque::new(), missed: true };
         }
         drop(waiting);
         self.something.notify_one();
@@ -145,20 +145,20 @@ impl Speaking {
 }
 
 /// Clears up when a turn ends, however it ends.
-pub(crate) struct Slot(Live, SessionId);
+pub(crate) struct LiveTurn(Live, SessionId);
 
-impl Drop for Slot {
+impl Drop for LiveTurn {
     fn drop(&mut self) {
         self.0.sweep(self.1);
     }
 }
 
 impl Live {
-    pub(crate) fn begin(&self, session: SessionId, message: MessageId) -> Slot {
+    pub(crate) fn begin(&self, session: SessionId, message: MessageId) -> LiveTurn {
         self.with(session, |channel| {
             channel.speaking = Some(Speaking { message, discarded: 0, text: String::new() });
         });
-        Slot(self.clone(), session)
+        LiveTurn(self.clone(), session)
     }
 
     pub(crate) fn delta(&self, session: SessionId, delta: Delta) {
@@ -178,7 +178,7 @@ impl Live {
                 }
             };
             let upto = speaking.upto();
-            channel.tell(Said { spoken, upto });
+            channel.tell(LiveDelta { spoken, upto });
         });
     }
 
@@ -191,7 +191,7 @@ impl Live {
         self.with(session, |channel| {
             if let Some(speaking) = channel.speaking.take() {
                 let spoken = Spoken::Discarded { message: speaking.message };
-                channel.tell(Said { spoken, upto: speaking.upto() });
+                channel.tell(LiveDelta { spoken, upto: speaking.upto() });
             }
         });
         self.sweep(session);
@@ -199,7 +199,7 @@ impl Live {
 
     /// What is heard from now on, and what has been said already of what was not heard. Both at
     /// once: nothing is missed between the two, and nothing is heard twice.
-    pub(crate) fn listen(&self, session: SessionId, heard: Option<Upto>) -> (Vec<Said>, Ear) {
+    pub(crate) fn listen(&self, session: SessionId, heard: Option<Upto>) -> (Vec<LiveDelta>, Ear) {
         self.with(session, |channel| {
             let ear = Ear(Arc::default());
             channel.listeners.retain(|listener| listener.strong_count() > 0);
@@ -223,7 +223,7 @@ impl Live {
 }
 
 impl Channel {
-    fn tell(&mut self, said: Said) {
+    fn tell(&mut self, said: LiveDelta) {
         // Whoever listened may have gone.
         self.listeners.retain(|listener| match listener.upgrade() {
             Some(queue) => {
@@ -240,7 +240,7 @@ impl Channel {
 
     /// Only the rest of a text is said, however long it is: whoever is slow must not get more to
     /// read than others.
-    fn missed(&self, heard: Option<Upto>) -> Vec<Said> {
+    fn missed(&self, heard: Option<Upto>) -> Vec<LiveDelta> {
         let now = self.speaking.as_ref();
         let goes_on = |heard: &Upto| {
             now.is_some_and(|now| {
@@ -251,11 +251,11 @@ impl Channel {
         let known = heard.filter(goes_on).map_or(0, |heard| heard.bytes);
         let void = heard.filter(|heard| !goes_on(heard)).map(|upto| {
             // If it was completed meanwhile, the whole message follows.
-            Said { spoken: Spoken::Discarded { message: upto.message }, upto }
+            LiveDelta { spoken: Spoken::Discarded { message: upto.message }, upto }
         });
         let rest = now.filter(|now| now.text.len() > known).map(|now| {
             let text = now.text[known..].into();
-            Said { spoken: Spoken::Text { message: now.message, text }, upto: now.upto() }
+            LiveDelta { spoken: Spoken::Text { message: now.message, text }, upto: now.upto() }
         });
         void.into_iter().chain(rest).collect()
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     /// What a follower has read in the end, if it hears all of this.
-    fn read(text: &mut String, said: &[Said]) -> Option<Upto> {
+    fn read(text: &mut String, said: &[LiveDelta]) -> Option<Upto> {
         for said in said {
             match &said.spoken {
                 Spoken::Text { text: piece, .. } => text.push_str(piece),
@@ -292,13 +292,13 @@ mod tests {
         let (missed, mut ear) = live.listen(session(), None);
         assert!(missed.is_empty());
         live.delta(session(), Delta::Text("One é ".into()));
-        let Some(Heard::Said(first)) = ear.try_next() else { panic!("a delta") };
+        let Some(LiveUpdate::Said(first)) = ear.try_next() else { panic!("a delta") };
         let mut text = String::new();
         let heard = read(&mut text, &[first]);
         for number in 0..2 * BACKLOG {
             live.delta(session(), Delta::Text(format!("{number} ")));
         }
-        assert!(matches!(ear.try_next(), Some(Heard::Missed)), "it has fallen behind");
+        assert!(matches!(ear.try_next(), Some(LiveUpdate::Missed)), "it has fallen behind");
         let (missed, mut ear) = live.listen(session(), heard);
         assert_eq!(missed.len(), 1, "the rest is one delta");
         let heard = read(&mut text, &missed);

@@ -24,7 +24,7 @@ use ports::model::WrittenCall;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
 use crate::call_title::call_title;
-use crate::secrets::{scope_of, scrubbed_preview, written};
+use crate::secrets::{scope_of, scrubbed_preview, secrets_written};
 use crate::{AgentSetup, Engine};
 
 impl Engine {
@@ -320,7 +320,7 @@ pub(crate) async fn inspect_call(
     let scrubber = match pointers.is_empty() && known.is_empty() {
         true => Scrubber::default(),
         false => {
-            let written = written(arguments, pointers);
+            let written = secrets_written(arguments, pointers);
             let given = known.iter().map(|one| &one.value);
             Scrubber::new(written.iter().chain(given).map(SecretValue::expose))
         }
@@ -335,7 +335,7 @@ pub(crate) async fn inspect_call(
         Ok(prepared) => {
             // Hosts saw references, and compare the context again when the call starts: there only
             // what the model itself wrote can be a secret.
-            let own = written(arguments, pointers);
+            let own = secrets_written(arguments, pointers);
             let own = Scrubber::new(own.iter().map(SecretValue::expose));
             Ok(ToolInspection {
                 prepared: scrubbed_preview(prepared, &scrubber, &own),

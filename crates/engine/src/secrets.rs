@@ -23,7 +23,7 @@ use crate::api_keys::handed_over;
 use crate::{Engine, Error};
 
 /// An answer without its secrets, and those that have to be kept for it.
-pub(crate) struct Taken {
+pub(crate) struct SealedAnswer {
     pub(crate) answer: Answer,
     pub(crate) new: Vec<Sealed>,
 }
@@ -41,22 +41,22 @@ impl Engine {
         hold: &Hold,
         by: &PersonId,
         answer: Answer,
-    ) -> Result<Taken, Error> {
+    ) -> Result<SealedAnswer, Error> {
         let handed_over = handed_over(hold, &answer)?;
         let (value, pointers) = match &answer {
             Answer::Perform { .. } => match handed_over {
                 Some(handed_over) => handed_over,
-                None => return Ok(Taken { answer, new: Vec::new() }),
+                None => return Ok(SealedAnswer { answer, new: Vec::new() }),
             },
             Answer::Fill(form) => (form.clone(), hold.question.secrets()),
             Answer::Approve { arguments: Some(arguments), .. } => {
                 let secrets = hold.call.as_ref().map(|call| call.secrets.clone());
                 (arguments.value().clone(), secrets.unwrap_or_default())
             }
-            _ => return Ok(Taken { answer, new: Vec::new() }),
+            _ => return Ok(SealedAnswer { answer, new: Vec::new() }),
         };
         if pointers.is_empty() && !matches!(answer, Answer::Perform { .. }) {
-            return Ok(Taken { answer, new: Vec::new() });
+            return Ok(SealedAnswer { answer, new: Vec::new() });
         }
         // What cannot count is refused later, in its own words; nothing of it is kept.
         let could_count = hold.is_pending() && hold.admits(by, &self.0.people);
@@ -102,7 +102,7 @@ impl Engine {
             _ => Answer::Fill(told),
         };
         let new = if could_count { new } else { Vec::new() };
-        Ok(Taken { answer, new })
+        Ok(SealedAnswer { answer, new })
     }
 
     /// The secrets that a session was given; nothing is read where there can be none.
@@ -158,13 +158,13 @@ fn referred_by_votes(hold: &Hold, pointers: &[String]) -> Vec<SecretId> {
 
 /// Knows the secrets of a session, and those that stand in a call itself.
 pub(crate) fn scrubber(call: Option<&Call>, known: &[Sealed]) -> Scrubber {
-    let own = call.map(|call| written(&call.arguments, &call.secrets)).unwrap_or_default();
+    let own = call.map(|call| secrets_written(&call.arguments, &call.secrets)).unwrap_or_default();
     let given = known.iter().map(|one| &one.value);
     Scrubber::new(own.iter().chain(given).map(SecretValue::expose))
 }
 
 /// Secrets that a model wrote into its call.
-pub(crate) fn written(arguments: &Arguments, pointers: &[String]) -> Vec<SecretValue> {
+pub(crate) fn secrets_written(arguments: &Arguments, pointers: &[String]) -> Vec<SecretValue> {
     let mut found = Vec::new();
     if pointers.is_empty() {
         return found;

@@ -10,7 +10,7 @@ use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
 use domain::person::AuthenticatedPerson;
 use domain::refusal::{AnswerFault, Refusal};
-use domain::session::{Command, Home, Reply, Session};
+use domain::session::{Command, Home, Session, SessionReply};
 use serde_json::Value;
 
 use crate::accounts::Caller;
@@ -28,14 +28,14 @@ pub struct NewSession {
 }
 
 #[derive(Clone, Debug)]
-pub struct Saying {
+pub struct NewMessage {
     /// Texts, in order.
     pub texts: Vec<String>,
     pub while_pending: Option<WhilePending>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct MessageReceipt {
     pub run: RunId,
     pub message: MessageId,
 }
@@ -133,9 +133,9 @@ impl Engine {
         &self,
         caller: &Caller,
         id: SessionId,
-        saying: Saying,
-        keep: Option<Keep<'_, Said>>,
-    ) -> Result<Said, Error> {
+        saying: NewMessage,
+        keep: Option<Keep<'_, MessageReceipt>>,
+    ) -> Result<MessageReceipt, Error> {
         let session = self.session(caller, id).await?;
         // Whoever speaks is who asks: were it somebody else, they could approve their own request
         // where the rule excludes the requester.
@@ -154,9 +154,9 @@ impl Engine {
         &self,
         caller: &Caller,
         hold: &Hold,
-        saying: Saying,
-        keep: Option<Keep<'_, Said>>,
-    ) -> Result<Said, Error> {
+        saying: NewMessage,
+        keep: Option<Keep<'_, MessageReceipt>>,
+    ) -> Result<MessageReceipt, Error> {
         let people = self.people();
         let person = caller.person.as_ref().filter(|person| hold.admits(person.id(), people));
         let (Some(id), Some(person)) = (hold.session(), person) else {
@@ -172,9 +172,9 @@ impl Engine {
         caller: &Caller,
         id: SessionId,
         by: Option<&AuthenticatedPerson>,
-        saying: Saying,
-        keep: Option<Keep<'_, Said>>,
-    ) -> Result<Said, Error> {
+        saying: NewMessage,
+        keep: Option<Keep<'_, MessageReceipt>>,
+    ) -> Result<MessageReceipt, Error> {
         caller.must_have(Scope::Run)?;
         if saying.texts.iter().all(|text| text.trim().is_empty()) {
             return Err(Refusal::AnswerInvalid {
@@ -199,8 +199,8 @@ impl Engine {
         let command =
             Command::Say { message: Arc::new(message), run, while_pending: saying.while_pending };
         let said = |submitted: &Submitted<Session>| match &submitted.reply {
-            Reply::Said { run } => Said { run: *run, message: message_id },
-            _ => Said { run, message: message_id },
+            SessionReply::Said { run } => MessageReceipt { run: *run, message: message_id },
+            _ => MessageReceipt { run, message: message_id },
         };
         let render = |submitted: &Submitted<Session>| match &keep {
             Some(keep) => (keep.render)(&said(submitted)),

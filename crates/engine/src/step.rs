@@ -5,11 +5,11 @@ use domain::hold::HoldState;
 use domain::id::StreamId;
 
 /// An event that is only in commits of this step, and the points before and after them.
-type Step = (fn(&Event) -> bool, [&'static str; 2]);
+type CommitStep = (fn(&Event) -> bool, [&'static str; 2]);
 
 /// What only such a commit has in it, and the points before and after it. The first that fits names
 /// a commit: a turn whose call a rule allows has a start in it, too.
-const STEPS: [Step; 10] = [
+const STEPS: [CommitStep; 10] = [
     (
         |event| matches!(event, Event::SessionOpened { .. }),
         ["session.before_commit", "session.committed"],

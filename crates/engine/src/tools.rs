@@ -15,12 +15,12 @@ pub(crate) struct Tools {
     fixed: HashMap<Arc<str>, Arc<dyn ToolHost>>,
     boxes: Vec<Arc<dyn Toolbox>>,
     /// What each agent was offered last.
-    offered: HashMap<Arc<str>, Mutex<Option<Arc<Offered>>>>,
+    offered: HashMap<Arc<str>, Mutex<Option<Arc<OfferedTools>>>>,
 }
 
 /// What an agent is offered, ready to be put to its model: making it again for every thought would cost
 /// more than all that was said.
-pub(crate) struct Offered {
+pub(crate) struct OfferedTools {
     pub(crate) hosts: Vec<Arc<dyn ToolHost>>,
     pub(crate) offers: Vec<ToolOffer>,
     /// The boxes that this was taken from.
@@ -56,7 +56,7 @@ impl Tools {
 
     /// What this agent is offered now. It is the same as last time until a box puts something else on
     /// its shelf.
-    pub(crate) fn offered(&self, agent: &AgentSetup) -> Arc<Offered> {
+    pub(crate) fn offered(&self, agent: &AgentSetup) -> Arc<OfferedTools> {
         let now = self.now();
         let Some(last) = self.offered.get(&agent.id) else {
             return Arc::new(self.offer(&agent.tools, now));
@@ -68,10 +68,10 @@ impl Tools {
         }
     }
 
-    fn offer(&self, names: &[Arc<str>], now: ToolsNow<'_>) -> Offered {
+    fn offer(&self, names: &[Arc<str>], now: ToolsNow<'_>) -> OfferedTools {
         let hosts = self.listed(names, &now);
         let offers = hosts.iter().map(|host| agent::tool_offer(host.tool())).collect();
-        Offered { hosts, offers, shelves: now.shelves }
+        OfferedTools { hosts, offers, shelves: now.shelves }
     }
 
     /// The tools that these names mean. The name of a box means all that is in it.
@@ -99,7 +99,7 @@ impl Tools {
     }
 }
 
-impl Offered {
+impl OfferedTools {
     fn is_of(&self, shelves: &[Arc<Shelf>]) -> bool {
         self.shelves.iter().map(Arc::as_ptr).eq(shelves.iter().map(Arc::as_ptr))
     }

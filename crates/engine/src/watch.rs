@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::accounts::Caller;
-use crate::live::{self, Ear, Said, Spoken, Upto};
+use crate::live::{self, Ear, LiveDelta, Spoken, Upto};
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
@@ -30,15 +30,15 @@ const PAGE: usize = 200;
 pub(crate) struct Bus(Mutex<Lines>);
 
 struct Lines {
-    streams: IdMap<StreamId, broadcast::Sender<Heard>>,
-    all: broadcast::Sender<Heard>,
+    streams: IdMap<StreamId, broadcast::Sender<CommitNotice>>,
+    all: broadcast::Sender<CommitNotice>,
     /// Nobody is told anything any more, and whoever listens hears that.
     is_closed: bool,
 }
 
 /// What followers hear of a commit.
 #[derive(Clone, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum CommitNotice {
     Entry(Arc<Entry>),
     /// Something may be on disk that nobody can tell of: look.
     Unsure,
@@ -61,7 +61,7 @@ impl Bus {
         if followed.is_none() && all.receiver_count() == 0 {
             return;
         }
-        let (stream, heard) = (entry.stream, Heard::Entry(Arc::new(entry.clone())));
+        let (stream, heard) = (entry.stream, CommitNotice::Entry(Arc::new(entry.clone())));
         if let Some(followers) = followed
             && followers.send(heard.clone()).is_err()
         {
@@ -75,9 +75,9 @@ impl Bus {
         let lines = self.lines();
         // Whoever followed may have gone; that is no error.
         if let Some(followers) = lines.streams.get(&stream) {
-            let _ = followers.send(Heard::Unsure);
+            let _ = followers.send(CommitNotice::Unsure);
         }
-        let _ = lines.all.send(Heard::Unsure);
+        let _ = lines.all.send(CommitNotice::Unsure);
     }
 
     /// Forgets a stream that nobody follows besides so many.
@@ -96,7 +96,7 @@ impl Bus {
         lines.all = broadcast::channel(1).0;
     }
 
-    fn subscribe(&self, stream: Option<StreamId>) -> broadcast::Receiver<Heard> {
+    fn subscribe(&self, stream: Option<StreamId>) -> broadcast::Receiver<CommitNotice> {
         let mut lines = self.lines();
         match stream {
             _ if lines.is_closed => broadcast::channel(1).1,
@@ -146,12 +146,12 @@ pub struct Follow {
     stream: Option<StreamId>,
     caller: Option<Caller>,
     position: u64,
-    bus: broadcast::Receiver<Heard>,
+    bus: broadcast::Receiver<CommitNotice>,
     spoken: Option<(SessionId, Ear)>,
     /// How much of the current message has been handed on.
     heard: Option<Upto>,
     /// Said of messages that come after events which are yet to be handed on.
-    early: VecDeque<Said>,
+    early: VecDeque<LiveDelta>,
     ready: VecDeque<Followed>,
     behind: bool,
 }
@@ -205,7 +205,7 @@ impl Engine {
         Ok(follow)
     }
 
-    pub(crate) fn subscribe(&self, stream: StreamId) -> broadcast::Receiver<Heard> {
+    pub(crate) fn subscribe(&self, stream: StreamId) -> broadcast::Receiver<CommitNotice> {
         self.0.bus.subscribe(Some(stream))
     }
 
@@ -214,7 +214,7 @@ impl Engine {
         stream: Option<StreamId>,
         caller: Option<Caller>,
         position: u64,
-        bus: broadcast::Receiver<Heard>,
+        bus: broadcast::Receiver<CommitNotice>,
     ) -> Follow {
         Follow {
             engine: self.clone(),
@@ -268,8 +268,8 @@ impl Follow {
                     Err(RecvError::Closed) => return Ok(None),
                 },
                 (id, heard) = spoken => match heard {
-                    live::Heard::Said(said) => self.hear(said),
-                    live::Heard::Missed => {
+                    live::LiveUpdate::Said(said) => self.hear(said),
+                    live::LiveUpdate::Missed => {
                         let (missed, ear) = self.engine.0.live.listen(id, self.heard);
                         self.spoken = Some((id, ear));
                         missed.into_iter().for_each(|said| self.hear(said));
@@ -289,10 +289,10 @@ impl Follow {
     }
 
     /// Commits of this node come over the bus in their order. A gap is another node's work, and is read.
-    async fn take(&mut self, heard: Heard) -> Result<(), Error> {
+    async fn take(&mut self, heard: CommitNotice) -> Result<(), Error> {
         // A follower that is dropped in the middle of this reads again.
         self.behind = true;
-        let Heard::Entry(entry) = heard else { return Ok(()) };
+        let CommitNotice::Entry(entry) = heard else { return Ok(()) };
         if self.first(&entry) > self.position + 1 {
             return Ok(());
         }
@@ -312,7 +312,7 @@ impl Follow {
         Ok(())
     }
 
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: LiveDelta) {
         self.heard = match &said.spoken {
             Spoken::Text { .. } | Spoken::Reasoning { .. } => Some(said.upto),
             Spoken::Discarded { .. } => None,
@@ -329,15 +329,15 @@ impl Follow {
         loop {
             let Some((id, ear)) = &mut self.spoken else { return };
             match ear.try_next() {
-                Some(live::Heard::Said(said))
+                Some(live::LiveUpdate::Said(said))
                     if said.spoken.message() == message && self.early.is_empty() =>
                 {
                     self.hear(said);
                 }
-                Some(live::Heard::Said(said)) => self.early.push_back(said),
+                Some(live::LiveUpdate::Said(said)) => self.early.push_back(said),
                 // Words after a gap would be the wrong ones. Of this message the whole follows, and of
                 // the one that is being said now all of it can be had at once.
-                Some(live::Heard::Missed) => {
+                Some(live::LiveUpdate::Missed) => {
                     let id = *id;
                     let (missed, ear) = self.engine.0.live.listen(id, self.heard);
                     self.spoken = Some((id, ear));

@@ -19,7 +19,7 @@ impl Engine {
         let deadline = |event: &Event| match event {
             Event::CallStarted { call, .. } => start_by(next, *call),
             event => {
-                let hold = next.holds.get(&answered(event)?)?;
+                let hold = next.holds.get(&answered_hold(event)?)?;
                 hold.expires_at
             }
         };
@@ -28,7 +28,7 @@ impl Engine {
 
     /// The same for a hold that is a stream of its own.
     pub(crate) fn write_hold_before(&self, hold: &Hold, events: &[Event]) -> Option<WriteBefore> {
-        let is_answered = events.iter().any(|event| answered(event).is_some());
+        let is_answered = events.iter().any(|event| answered_hold(event).is_some());
         self.with_clock(hold.expires_at.filter(|_| is_answered))
     }
 
@@ -38,7 +38,7 @@ impl Engine {
 }
 
 /// The hold in which somebody's answer counts by this event.
-fn answered(event: &Event) -> Option<HoldId> {
+fn answered_hold(event: &Event) -> Option<HoldId> {
     match event {
         Event::HoldDecided { hold, state } => match state {
             HoldState::Approved(_) | HoldState::Denied(_) | HoldState::Answered(_) => Some(*hold),

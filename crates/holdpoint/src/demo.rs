@@ -51,10 +51,10 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
         .collect();
     let mut serving = Serving::new(house, listen);
     serving.demo = Some(scenarios.clone());
-    let open = if args.doors { doors::all(&[AGENT], PERSON) } else { Vec::new() };
+    let open = if args.doors { doors::demo_doors(&[AGENT], PERSON) } else { Vec::new() };
     if args.doors {
         serving.warnings.push(doors::WARNING.into());
-        serving.open_doors(open.clone(), doors::words());
+        serving.open_doors(open.clone(), doors::demo_words());
     }
     let serving = serving.bind().await?;
     let url = serving.url();

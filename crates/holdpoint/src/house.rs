@@ -36,7 +36,7 @@ pub(crate) use ground::Ground;
 #[derive(Clone)]
 pub(crate) struct RunningEngine {
     pub(crate) engine: Engine,
-    store: Kept,
+    store: OpenedStore,
     /// Programs of others that run beside us, and end with us.
     #[cfg(feature = "mcp")]
     companions: Vec<Arc<McpServer>>,
@@ -75,27 +75,27 @@ impl RunningEngine {
 
 /// Where everything is remembered.
 #[derive(Clone)]
-enum Kept {
+enum OpenedStore {
     #[cfg(feature = "sqlite")]
     OnDisk(Arc<SqliteStore>),
     /// In memory, or a store of the embedding program, which closes it itself.
     Other(Arc<dyn Store>),
 }
 
-impl Kept {
+impl OpenedStore {
     fn store(&self) -> Arc<dyn Store> {
         match self {
             #[cfg(feature = "sqlite")]
-            Kept::OnDisk(store) => store.clone(),
-            Kept::Other(store) => store.clone(),
+            OpenedStore::OnDisk(store) => store.clone(),
+            OpenedStore::Other(store) => store.clone(),
         }
     }
 
     async fn close(&self) {
         match self {
             #[cfg(feature = "sqlite")]
-            Kept::OnDisk(store) => store.close().await,
-            Kept::Other(_) => {}
+            OpenedStore::OnDisk(store) => store.close().await,
+            OpenedStore::Other(_) => {}
         }
     }
 }
@@ -120,7 +120,7 @@ pub(crate) struct Plan {
 /// What an engine is built on.
 pub(crate) struct Base {
     node: NodeId,
-    store: Kept,
+    store: OpenedStore,
     pub(crate) chance: Arc<SystemChance>,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -133,12 +133,12 @@ impl Base {
         let store = SqliteStore::open_with(data, node, checkpoints)?;
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::new(last));
-        Ok(Base { node, store: Kept::OnDisk(store), chance, clock })
+        Ok(Base { node, store: OpenedStore::OnDisk(store), chance, clock })
     }
 
     pub(crate) fn in_memory() -> Base {
         let (node, chance) = Base::identity();
-        let store = Kept::Other(Arc::new(MemoryStore::new(node)));
+        let store = OpenedStore::Other(Arc::new(MemoryStore::new(node)));
         Base { node, store, chance, clock: Arc::new(SystemClock::new(None)) }
     }
 
@@ -148,7 +148,7 @@ impl Base {
         let store = open(node);
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::new(last));
-        Ok(Base { node, store: Kept::Other(store), chance, clock })
+        Ok(Base { node, store: OpenedStore::Other(store), chance, clock })
     }
 
     fn identity() -> (NodeId, Arc<SystemChance>) {
@@ -206,8 +206,8 @@ impl Base {
 /// Callbacks for the holds of outside programs: signed webhooks, where they are compiled in.
 #[cfg(feature = "channel-webhook")]
 pub(crate) fn default_courier(clock: Arc<dyn Clock>) -> Arc<dyn Courier> {
-    use channels::webhook::{Settings, WebhookCourier};
-    Arc::new(WebhookCourier::new(Settings::default(), clock))
+    use channels::webhook::{WebhookCourier, WebhookSettings};
+    Arc::new(WebhookCourier::new(WebhookSettings::default(), clock))
 }
 
 /// Refuses every callback when its hold is opened.

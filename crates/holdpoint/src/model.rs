@@ -28,6 +28,6 @@
 pub use models::scripted::{ScriptError, ScriptedModel};
 pub use ports::model::{
     AssistantPart, CallResult, Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest,
-    ModelTurn, ToolOffer, Usage, WrittenCall,
+    ModelTurn, ToolOffer, TurnUsage, WrittenCall,
 };
 pub use tokio_util::sync::CancellationToken;

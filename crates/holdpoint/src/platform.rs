@@ -19,22 +19,22 @@ pub(crate) const EXPIRES_MAX: Duration = Duration::from_secs(13 * 24 * 60 * 60);
 pub enum PlatformSettings {
     /// An app of Feishu or Lark.
     #[cfg(feature = "channel-feishu")]
-    Feishu(channels::feishu::Settings),
+    Feishu(channels::feishu::FeishuSettings),
     /// An app of DingTalk.
     #[cfg(feature = "channel-dingtalk")]
-    Dingtalk(channels::dingtalk::Settings),
+    Dingtalk(channels::dingtalk::DingTalkSettings),
     /// An app of Slack.
     #[cfg(feature = "channel-slack")]
-    Slack(channels::slack::Settings),
+    Slack(channels::slack::SlackSettings),
     /// A bot of Telegram.
     #[cfg(feature = "channel-telegram")]
-    Telegram(channels::telegram::Settings),
+    Telegram(channels::telegram::TelegramSettings),
     /// A program that is told by signed webhooks.
     #[cfg(feature = "channel-webhook")]
     Webhook(channels::webhook::ChannelSettings),
     /// Mail, with links to the page.
     #[cfg(feature = "channel-email")]
-    Email(channels::email::Settings),
+    Email(channels::email::EmailSettings),
 }
 
 macro_rules! from_settings {
@@ -49,12 +49,12 @@ macro_rules! from_settings {
 }
 
 from_settings! {
-    "channel-feishu" Feishu channels::feishu::Settings,
-    "channel-dingtalk" Dingtalk channels::dingtalk::Settings,
-    "channel-slack" Slack channels::slack::Settings,
-    "channel-telegram" Telegram channels::telegram::Settings,
+    "channel-feishu" Feishu channels::feishu::FeishuSettings,
+    "channel-dingtalk" Dingtalk channels::dingtalk::DingTalkSettings,
+    "channel-slack" Slack channels::slack::SlackSettings,
+    "channel-telegram" Telegram channels::telegram::TelegramSettings,
     "channel-webhook" Webhook channels::webhook::ChannelSettings,
-    "channel-email" Email channels::email::Settings,
+    "channel-email" Email channels::email::EmailSettings,
 }
 
 impl PlatformSettings {

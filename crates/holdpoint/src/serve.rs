@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use domain::person::{ADMIN, PersonId};
 use engine::Engine;
 use serde_json::json;
-use server::{DoorSetup, Scenario, Server, ServerSetup, Words};
+use server::{DoorSetup, DoorWords, Scenario, Server, ServerSetup};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::output::now;
@@ -153,10 +153,10 @@ impl Serving {
 
     fn doors(&mut self, config: &Config) {
         self.setup.doors = config.doors.iter().map(|door| door.setup.clone()).collect();
-        self.setup.words = crate::wiring::words(&config.tools);
+        self.setup.words = crate::wiring::door_words(&config.tools);
     }
 
-    pub(crate) fn open_doors(&mut self, doors: Vec<DoorSetup>, words: Words) {
+    pub(crate) fn open_doors(&mut self, doors: Vec<DoorSetup>, words: DoorWords) {
         self.setup.doors = doors;
         self.setup.words = words;
     }

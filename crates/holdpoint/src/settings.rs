@@ -35,17 +35,58 @@ pub use crate::secret_source::SecretSource;
 
 #[cfg(feature = "chats")]
 pub use channels::card::{Language, Zone};
-#[cfg(feature = "channel-dingtalk")]
-pub use channels::dingtalk;
-#[cfg(feature = "channel-email")]
-pub use channels::email;
-#[cfg(feature = "channel-feishu")]
-pub use channels::feishu;
-#[cfg(feature = "channel-slack")]
-pub use channels::slack;
-#[cfg(feature = "channel-telegram")]
-pub use channels::telegram;
-#[cfg(feature = "channel-webhook")]
-pub use channels::webhook;
 #[cfg(feature = "chats")]
 pub use chat::OnAmbiguous;
+
+// --- channels: here the module names the platform, and programs know its types by these shorter names
+
+/// DingTalk.
+#[cfg(feature = "channel-dingtalk")]
+pub mod dingtalk {
+    pub use channels::dingtalk::*;
+    pub use channels::dingtalk::{
+        DingTalkEnvelope as Envelope, DingTalkFrame as Frame, DingTalkMode as Mode,
+        DingTalkSettings as Settings, FrameKind as Kind,
+    };
+}
+
+/// E-mail.
+#[cfg(feature = "channel-email")]
+pub mod email {
+    pub use channels::email::EmailSettings as Settings;
+    pub use channels::email::*;
+}
+
+/// Feishu and Lark.
+#[cfg(feature = "channel-feishu")]
+pub mod feishu {
+    pub use channels::feishu::*;
+    pub use channels::feishu::{
+        FeishuApp as App, FeishuEvent as Event, FeishuFrame as Frame, FeishuMode as Mode,
+        FeishuSettings as Settings, text_message as text,
+    };
+}
+
+/// Slack.
+#[cfg(feature = "channel-slack")]
+pub mod slack {
+    pub use channels::slack::*;
+    pub use channels::slack::{SlackMode as Mode, SlackSettings as Settings};
+}
+
+/// Telegram.
+#[cfg(feature = "channel-telegram")]
+pub mod telegram {
+    pub use channels::telegram::*;
+    pub use channels::telegram::{
+        BotToken as Token, TelegramMode as Mode, TelegramSecret as Secret,
+        TelegramSettings as Settings,
+    };
+}
+
+/// Webhooks.
+#[cfg(feature = "channel-webhook")]
+pub mod webhook {
+    pub use channels::webhook::*;
+    pub use channels::webhook::{WebhookSecret as Secret, WebhookSettings as Settings};
+}

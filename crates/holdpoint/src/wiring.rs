@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::channels::webhook::{Secret, Settings, WebhookCourier};
+use ::channels::webhook::{WebhookCourier, WebhookSecret, WebhookSettings};
 use anyhow::{Context as _, Result};
 use engine::AgentSetup;
 use ports::clock::Clock;
@@ -90,7 +90,7 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
         channels::Grounds { clock: ground.base.clock.clone(), chance: ground.base.chance.clone() };
     let mut lines = Vec::new();
     for channel in &config.channels {
-        lines.extend(faults.note(channels::line(channel, &grounds)));
+        lines.extend(faults.note(channels::connector_for(channel, &grounds)));
     }
     let courier = faults.note(courier(&config.callbacks, ground.base.clock.clone()));
     faults.none()?;
@@ -187,9 +187,9 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
             client.deny_values.clone(),
         )?),
         ToolKind::Human { asks } => match asks {
-            config::Asks::Options => Arc::new(HumanTool::new(name, HumanToolKind::Options)?),
-            config::Asks::Anything => Arc::new(HumanTool::new(name, HumanToolKind::Anything)?),
-            config::Asks::Questions => Arc::new(InquiryTool::new(name)?),
+            config::AskScope::Options => Arc::new(HumanTool::new(name, HumanToolKind::Options)?),
+            config::AskScope::Anything => Arc::new(HumanTool::new(name, HumanToolKind::Anything)?),
+            config::AskScope::Questions => Arc::new(InquiryTool::new(name)?),
         },
         ToolKind::Mcp(_) => anyhow::bail!("`{name}` is a box of tools and not one tool"),
     })
@@ -201,21 +201,21 @@ fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn
         let secret = std::env::var(name).with_context(|| {
             format!("the environment variable `{name}`, which [callbacks] names, is not set")
         })?;
-        let secret = Secret::parse(&secret).with_context(|| {
+        let secret = WebhookSecret::parse(&secret).with_context(|| {
             format!("the environment variable `{name}` holds no webhook secret")
         })?;
         secrets.insert(name.clone(), secret);
     }
-    let settings = Settings {
+    let settings = WebhookSettings {
         secrets,
         allow_private_addresses: callbacks.allow_private_addresses,
-        ..Settings::default()
+        ..WebhookSettings::default()
     };
     Ok(Arc::new(WebhookCourier::new(settings, clock)))
 }
 
 /// What means yes and no for a tool, on wires that know only words.
-pub fn words(tools: &[ToolConfig]) -> server::Words {
+pub fn door_words(tools: &[ToolConfig]) -> server::DoorWords {
     let own = |tool: &ToolConfig| {
         let config::ToolWords { approve_text, deny_text, approve_value, deny_value } =
             tool.words.clone();

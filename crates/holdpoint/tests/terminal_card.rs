@@ -4,7 +4,7 @@
 use std::num::NonZeroU16;
 
 use domain::time::Timestamp;
-use domain::view::{Author, ForeignText, Label, Part, Row, View, fields_of};
+use domain::view::{Author, ForeignText, Label, Row, View, ViewPart, fields_of};
 use holdpoint::cli::card::{card, view_is_genuine};
 use holdpoint::cli::output::Screen;
 use serde_json::{Value, json};
@@ -48,19 +48,23 @@ fn corpus(columns: usize) -> Vec<String> {
 }
 
 fn view(columns: usize) -> View {
-    let quote = |label, text: &str| Part::Quote {
+    let quote = |label, text: &str| ViewPart::Quote {
         label,
         by: Author::Program,
         text: ForeignText::new(text),
         kind: None,
     };
-    let mut parts = vec![Part::Fact { label: Label::Asks, value: "approve".into() }];
+    let mut parts = vec![ViewPart::Fact { label: Label::Asks, value: "approve".into() }];
     for text in corpus(columns) {
         parts.push(quote(Label::Title, &text));
-        parts.push(Part::Warning { by: Author::Tool, text: ForeignText::line(&text), kind: None });
+        parts.push(ViewPart::Warning {
+            by: Author::Tool,
+            text: ForeignText::line(&text),
+            kind: None,
+        });
         let arguments = json!({"sql": text, "list": [text, {(text.as_str()): 1}]});
         let (label, by) = (Label::Arguments, Author::Agent);
-        parts.push(Part::Fields { label, by, fields: fields_of(&arguments) });
+        parts.push(ViewPart::Fields { label, by, fields: fields_of(&arguments) });
     }
     View { parts }
 }

@@ -1,6 +1,6 @@
 //! A model behind somebody's API, whichever it is: sends the request, shows what comes, tries again
 //! where that may help, and gives a turn only when the provider has ended one. What differs between
-//! the APIs is behind [`Api`].
+//! the APIs is behind [`ModelApi`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,22 +10,22 @@ use bytes::Bytes;
 use domain::message::Part;
 use ports::clock::{Chance, Clock};
 use ports::model::{
-    Delta, DeltaSink, Model, ModelError, ModelRequest, ModelTurn, Usage, WrittenCall,
+    Delta, DeltaSink, Model, ModelError, ModelRequest, ModelTurn, TurnUsage, WrittenCall,
 };
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use crate::fault::{Fault, Problem};
-use crate::http::{Answer, Http};
+use crate::fault::{AttemptFault, ProviderError};
+use crate::http::{Http, HttpReply};
 use crate::limits::{PAUSES_MAX, USAGE_WITHIN};
 use crate::names::Names;
-use crate::reading::Reading;
-use crate::reply::{End, Progress, Reader, Reply};
+use crate::reading::ReplyStream;
+use crate::reply::{End, ModelReply, Progress, Reader};
 use crate::retry::{pause, retry_after};
-use crate::settings::{Settings, endpoint};
+use crate::settings::{ModelSettings, endpoint};
 
 /// What one API is like.
-pub(crate) trait Api: Send + Sync + 'static {
+pub(crate) trait ModelApi: Send + Sync + 'static {
     type Reader: Reader;
 
     /// Behind the version: `messages`.
@@ -37,30 +37,30 @@ pub(crate) trait Api: Send + Sync + 'static {
     /// The body of a request. `paused` is what the model had said of this turn when it paused.
     fn body(
         &self,
-        settings: &Settings,
+        settings: &ModelSettings,
         request: &ModelRequest<'_>,
         names: &Names,
         paused: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error>;
 
-    fn reader(&self, settings: &Settings) -> Self::Reader;
+    fn reader(&self, settings: &ModelSettings) -> Self::Reader;
 
     /// What the body of a refusal says.
-    fn problem(&self, body: &[u8]) -> Problem;
+    fn problem(&self, body: &[u8]) -> ProviderError;
 }
 
 pub(crate) struct Client<A> {
     api: A,
-    settings: Arc<Settings>,
+    settings: Arc<ModelSettings>,
     http: Http,
     clock: Arc<dyn Clock>,
     chance: Arc<dyn Chance>,
 }
 
-impl<A: Api> Client<A> {
+impl<A: ModelApi> Client<A> {
     pub(crate) fn new(
         api: A,
-        settings: Settings,
+        settings: ModelSettings,
         clock: Arc<dyn Clock>,
         chance: Arc<dyn Chance>,
     ) -> Client<A> {
@@ -72,7 +72,7 @@ impl<A: Api> Client<A> {
 }
 
 #[async_trait]
-impl<A: Api> Model for Client<A> {
+impl<A: ModelApi> Model for Client<A> {
     async fn think(
         &self,
         request: &ModelRequest<'_>,
@@ -133,7 +133,7 @@ impl Show {
     }
 }
 
-impl<A: Api> Client<A> {
+impl<A: ModelApi> Client<A> {
     /// One turn, in as many pieces as the provider makes of it.
     async fn turn(
         &self,
@@ -168,15 +168,15 @@ impl<A: Api> Client<A> {
     async fn attempts(
         &self,
         body: Bytes,
-        paid: &mut Usage,
+        paid: &mut TurnUsage,
         show: &mut Show,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<ModelReply, ModelError> {
         let mut attempt = 0;
         loop {
             let (why, after) = match self.attempt(body.clone(), paid, show).await {
                 Ok(reply) => return Ok(reply),
-                Err(Fault::Final(error)) => return Err(error),
-                Err(Fault::Again { why, after }) => (why, after),
+                Err(AttemptFault::Final(error)) => return Err(error),
+                Err(AttemptFault::Again { why, after }) => (why, after),
             };
             let pause = pause(attempt, after, &*self.chance);
             let Some(pause) = pause.filter(|_| attempt < self.settings.retries) else {
@@ -194,9 +194,9 @@ impl<A: Api> Client<A> {
     async fn attempt(
         &self,
         body: Bytes,
-        paid: &mut Usage,
+        paid: &mut TurnUsage,
         show: &mut Show,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<ModelReply, AttemptFault> {
         let key = self.settings.key.as_ref().map(|key| key.secret.expose());
         let headers = self.api.headers(key);
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, &**value)).collect();
@@ -211,12 +211,12 @@ impl<A: Api> Client<A> {
             let why = format!(
                 "it answered with `{}` and not with a stream of events; check `base_url` of \
                  [models.{}]",
-                crate::fault::shown(&other, &self.settings),
+                crate::fault::safe_text(&other, &self.settings),
                 self.settings.name
             );
-            return Err(Fault::Final(ModelError::Refused(why)));
+            return Err(AttemptFault::Final(ModelError::Refused(why)));
         }
-        let mut reading = Reading::new(self.api.reader(&self.settings));
+        let mut reading = ReplyStream::new(self.api.reader(&self.settings));
         let read = self.read(&mut answer, &mut reading, show).await;
         let usage = reading.usage();
         let reply =
@@ -231,10 +231,10 @@ impl<A: Api> Client<A> {
     /// Reads until the provider has nothing more to say.
     async fn read(
         &self,
-        answer: &mut Answer,
-        reading: &mut Reading<A::Reader>,
+        answer: &mut HttpReply,
+        reading: &mut ReplyStream<A::Reader>,
         show: &mut Show,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AttemptFault> {
         let mut progress = Progress::More;
         loop {
             let piece = match progress {
@@ -275,7 +275,9 @@ impl<A: Api> Client<A> {
                 ),
             }),
             End::Window => ModelError::TooLong("its window is full".into()),
-            End::Declined(word) => ModelError::Declined(crate::fault::shown(&word, &self.settings)),
+            End::Declined(word) => {
+                ModelError::Declined(crate::fault::safe_text(&word, &self.settings))
+            }
             End::Whole | End::Paused(_) => ModelError::Malformed("it ended oddly".into()),
         }
     }
@@ -285,8 +287,8 @@ fn own(call: WrittenCall<'static>, names: &Names) -> WrittenCall<'static> {
     WrittenCall { tool: names.own(&call.tool).to_owned().into(), ..call }
 }
 
-fn sum(a: Usage, b: Usage) -> Usage {
-    Usage {
+fn sum(a: TurnUsage, b: TurnUsage) -> TurnUsage {
+    TurnUsage {
         input_tokens: a.input_tokens.saturating_add(b.input_tokens),
         cached_tokens: a.cached_tokens.saturating_add(b.cached_tokens),
         output_tokens: a.output_tokens.saturating_add(b.output_tokens),

@@ -45,7 +45,7 @@ pub async fn text_turn(model: &dyn Model) {
     assert!(turn.calls.is_empty(), "a text turn makes no calls");
     assert_eq!(text_of(&turn), TEXT);
     assert!(deltas.len() >= 2, "a text arrives in pieces: {deltas:?}");
-    assert_eq!(spoken(&deltas), TEXT, "the pieces make the text");
+    assert_eq!(spoken_text(&deltas), TEXT, "the pieces make the text");
 }
 
 /// A call has a name, an id and sound arguments, and its result reaches the model.
@@ -172,7 +172,7 @@ fn text_of(turn: &ModelTurn) -> String {
 }
 
 /// What a follower has read in the end.
-fn spoken(deltas: &[Delta]) -> String {
+fn spoken_text(deltas: &[Delta]) -> String {
     deltas.iter().fold(String::new(), |mut text, delta| {
         match delta {
             Delta::Text(piece) => text.push_str(piece),

@@ -20,24 +20,24 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::fault::Trouble;
-use crate::reading::Reading;
-use crate::reply::{Progress, Reader, Reply};
+use crate::reading::ReplyStream;
+use crate::reply::{ModelReply, Progress, Reader};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct FakeRequest {
     /// The first line and the headers, in small letters.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Asked {
+impl FakeRequest {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("a request is JSON")
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Answered {
+pub(crate) struct FakeReply {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
@@ -58,9 +58,9 @@ enum Then {
     Silence,
 }
 
-impl Answered {
-    pub(crate) fn events(stream: impl Into<Vec<u8>>) -> Answered {
-        Answered {
+impl FakeReply {
+    pub(crate) fn events(stream: impl Into<Vec<u8>>) -> FakeReply {
+        FakeReply {
             status: 200,
             headers: vec![("content-type", "text/event-stream; charset=utf-8".into())],
             body: stream.into(),
@@ -68,8 +68,8 @@ impl Answered {
         }
     }
 
-    pub(crate) fn refused(status: u16, body: &Value) -> Answered {
-        Answered {
+    pub(crate) fn refused(status: u16, body: &Value) -> FakeReply {
+        FakeReply {
             status,
             headers: vec![("content-type", "application/json".into())],
             body: body.to_string().into_bytes(),
@@ -77,43 +77,43 @@ impl Answered {
         }
     }
 
-    pub(crate) fn silence() -> Answered {
-        Answered { then: Then::Silence, ..Answered::events("") }
+    pub(crate) fn silence() -> FakeReply {
+        FakeReply { then: Then::Silence, ..FakeReply::events("") }
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Answered {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> FakeReply {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.push((name, value.into()));
         self
     }
 
-    pub(crate) fn cut(self) -> Answered {
-        Answered { then: Then::Cut, ..self }
+    pub(crate) fn cut(self) -> FakeReply {
+        FakeReply { then: Then::Cut, ..self }
     }
 
-    pub(crate) fn stall(self) -> Answered {
-        Answered { then: Then::Stall, ..self }
+    pub(crate) fn stall(self) -> FakeReply {
+        FakeReply { then: Then::Stall, ..self }
     }
 
-    pub(crate) fn repeat(self, piece: impl Into<Vec<u8>>, pause: Duration) -> Answered {
-        Answered { then: Then::Repeat(piece.into(), pause), ..self }
+    pub(crate) fn repeat(self, piece: impl Into<Vec<u8>>, pause: Duration) -> FakeReply {
+        FakeReply { then: Then::Repeat(piece.into(), pause), ..self }
     }
 }
 
 pub(crate) struct Server {
     pub(crate) url: Url,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<FakeRequest>>>,
     /// Bytes that were written into answers.
     pub(crate) written: Arc<AtomicUsize>,
     closing: Arc<AtomicBool>,
 }
 
-type Script = dyn Fn(usize, &Asked) -> Answered + Send + Sync;
+type FakeScript = dyn Fn(usize, &FakeRequest) -> FakeReply + Send + Sync;
 
 impl Server {
     /// `script` is told how many requests came before, and the request.
     pub(crate) fn start(
-        script: impl Fn(usize, &Asked) -> Answered + Send + Sync + 'static,
+        script: impl Fn(usize, &FakeRequest) -> FakeReply + Send + Sync + 'static,
     ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -125,7 +125,7 @@ impl Server {
         };
         let (asked, written, closing) =
             (server.asked.clone(), server.written.clone(), server.closing.clone());
-        let script: Arc<Script> = Arc::new(script);
+        let script: Arc<FakeScript> = Arc::new(script);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 if closing.load(Ordering::SeqCst) {
@@ -139,11 +139,11 @@ impl Server {
     }
 
     /// Answers in this order, and the last of them from then on.
-    pub(crate) fn saying(answers: Vec<Answered>) -> Server {
+    pub(crate) fn saying(answers: Vec<FakeReply>) -> Server {
         Server::start(move |count, _| answers[count.min(answers.len() - 1)].clone())
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<FakeRequest> {
         self.asked.lock().expect("not poisoned").clone()
     }
 }
@@ -156,7 +156,12 @@ impl Drop for Server {
     }
 }
 
-fn serve(stream: TcpStream, asked: &Mutex<Vec<Asked>>, written: &AtomicUsize, script: &Script) {
+fn serve(
+    stream: TcpStream,
+    asked: &Mutex<Vec<FakeRequest>>,
+    written: &AtomicUsize,
+    script: &FakeScript,
+) {
     let Some(request) = read_request(&stream) else { return };
     let answer = {
         let mut asked = asked.lock().expect("not poisoned");
@@ -200,7 +205,7 @@ fn wait_for_end(mut stream: &TcpStream) {
     let _ = stream.read(&mut [0; 1]);
 }
 
-fn read_request(stream: &TcpStream) -> Option<Asked> {
+fn read_request(stream: &TcpStream) -> Option<FakeRequest> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     loop {
@@ -216,7 +221,7 @@ fn read_request(stream: &TcpStream) -> Option<Asked> {
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "))?;
     let mut body = vec![0; length.trim().parse().ok()?];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked { head, body })
+    Some(FakeRequest { head, body })
 }
 
 /// A clock on which short waits are over at once and noted, and long ones never end.
@@ -315,11 +320,11 @@ pub(crate) fn assistant(turn: &ModelTurn) -> ModelMessage<'_> {
 }
 
 /// Reads a stream that comes in these pieces, without any network.
-pub(crate) fn read<'a, R: Reader>(
+pub(crate) fn read_reply<'a, R: Reader>(
     reader: R,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> Result<(Reply, Vec<Delta>), Trouble> {
-    let mut reading = Reading::new(reader);
+) -> Result<(ModelReply, Vec<Delta>), Trouble> {
+    let mut reading = ReplyStream::new(reader);
     let mut deltas = Vec::new();
     for piece in pieces {
         if reading.feed(piece, &mut |delta| deltas.push(delta))? == Progress::Done {
@@ -331,14 +336,14 @@ pub(crate) fn read<'a, R: Reader>(
 
 /// The same stream, cut in two at every place and into single bytes, always says the same.
 pub(crate) fn check_splits<R: Reader>(make: impl Fn() -> R, stream: &[u8]) {
-    let told = |result: Result<(Reply, Vec<Delta>), Trouble>| match result {
+    let told = |result: Result<(ModelReply, Vec<Delta>), Trouble>| match result {
         Ok((reply, deltas)) => format!("{reply:?} {deltas:?}"),
         Err(trouble) => format!("{trouble:?}"),
     };
-    let whole = told(read(make(), [stream]));
+    let whole = told(read_reply(make(), [stream]));
     for at in 0..=stream.len() {
         let (left, right) = stream.split_at(at);
-        assert_eq!(told(read(make(), [left, right])), whole, "cut at {at}");
+        assert_eq!(told(read_reply(make(), [left, right])), whole, "cut at {at}");
     }
-    assert_eq!(told(read(make(), stream.chunks(1))), whole, "in single bytes");
+    assert_eq!(told(read_reply(make(), stream.chunks(1))), whole, "in single bytes");
 }

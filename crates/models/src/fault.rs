@@ -7,11 +7,11 @@ use domain::visible::visible;
 use ports::model::ModelError;
 
 use crate::limits::PROBLEM_CHARS_MAX;
-use crate::settings::Settings;
+use crate::settings::ModelSettings;
 
 /// Why an attempt gave no turn.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum AttemptFault {
     /// Another attempt may go better.
     Again { why: String, after: Option<Duration> },
     /// It would end the same way.
@@ -22,7 +22,7 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// The provider says that something is wrong, in the middle of its answer.
-    Problem(Problem),
+    Problem(ProviderError),
     /// This is not what the API is like.
     Garbled(String),
     /// The stream ended before the turn did.
@@ -32,7 +32,7 @@ pub(crate) enum Trouble {
 
 /// An error as a provider words it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct ProviderError {
     pub(crate) kind: Option<String>,
     pub(crate) code: Option<String>,
     pub(crate) message: Option<String>,
@@ -52,23 +52,23 @@ impl Trouble {
         Trouble::Garbled(format!("an event of the stream {what}"))
     }
 
-    pub(crate) fn fault(self, settings: &Settings) -> Fault {
+    pub(crate) fn fault(self, settings: &ModelSettings) -> AttemptFault {
         match self {
             Trouble::Problem(problem) => {
                 let status = problem.status();
                 problem.fault(status, None, settings)
             }
-            Trouble::Garbled(why) => Fault::Final(ModelError::Malformed(why)),
+            Trouble::Garbled(why) => AttemptFault::Final(ModelError::Malformed(why)),
             Trouble::Ended => {
                 let why = "the connection ended in the middle of the answer".into();
-                Fault::Again { why, after: None }
+                AttemptFault::Again { why, after: None }
             }
-            Trouble::TooMuch(why) => Fault::Final(ModelError::Malformed(why)),
+            Trouble::TooMuch(why) => AttemptFault::Final(ModelError::Malformed(why)),
         }
     }
 }
 
-impl Problem {
+impl ProviderError {
     /// The status that goes with its type, for one that came without. What nobody knows may pass.
     fn status(&self) -> u16 {
         let words = [self.code.as_deref(), self.kind.as_deref()];
@@ -102,32 +102,39 @@ impl Problem {
     }
 
     /// The table.
-    pub(crate) fn fault(&self, status: u16, after: Option<Duration>, settings: &Settings) -> Fault {
+    pub(crate) fn fault(
+        &self,
+        status: u16,
+        after: Option<Duration>,
+        settings: &ModelSettings,
+    ) -> AttemptFault {
         let section = format!("[models.{}]", settings.name);
         let told = self.told(status, settings);
         if self.has_word("context_length_exceeded") || self.says_prompt_too_long(status) {
-            return Fault::Final(ModelError::TooLong(told));
+            return AttemptFault::Final(ModelError::TooLong(told));
         }
         if self.has_word("insufficient_quota") || status == 402 {
             let why = format!("{told}; the account has no credit left, look there");
-            return Fault::Final(ModelError::Refused(why));
+            return AttemptFault::Final(ModelError::Refused(why));
         }
         match status {
-            408 | 409 | 429 | 500..=599 => Fault::Again { why: format!("busy, {told}"), after },
+            408 | 409 | 429 | 500..=599 => {
+                AttemptFault::Again { why: format!("busy, {told}"), after }
+            }
             401 => {
                 let remedy = match &settings.key {
                     Some(key) => format!("check the key in {}", key.origin),
                     None => "it wants a key, give it `api_key_env`".to_owned(),
                 };
                 // Some providers repeat parts of the key, so their words are left out.
-                let kind = shown(self.kind.as_deref().unwrap_or("no type"), settings);
+                let kind = safe_text(self.kind.as_deref().unwrap_or("no type"), settings);
                 let why = format!("the key was not accepted (401, {kind}); {remedy} of {section}");
-                Fault::Final(ModelError::Refused(why))
+                AttemptFault::Final(ModelError::Refused(why))
             }
             403 => {
                 let why =
                     format!("{told}; check that the key of {section} may use `{}`", settings.model);
-                Fault::Final(ModelError::Refused(why))
+                AttemptFault::Final(ModelError::Refused(why))
             }
             404 => {
                 let why = format!(
@@ -135,22 +142,22 @@ impl Problem {
                      `base_url` of {section}",
                     settings.model
                 );
-                Fault::Final(ModelError::Refused(why))
+                AttemptFault::Final(ModelError::Refused(why))
             }
-            413 => Fault::Final(ModelError::TooLong(told)),
+            413 => AttemptFault::Final(ModelError::TooLong(told)),
             300..=399 => {
                 let why = format!(
                     "the address answers with a redirect ({status}), which is not followed, since \
                      the key would go along; write the final address into `base_url` of {section}"
                 );
-                Fault::Final(ModelError::Refused(why))
+                AttemptFault::Final(ModelError::Refused(why))
             }
-            _ => Fault::Final(ModelError::Refused(told)),
+            _ => AttemptFault::Final(ModelError::Refused(told)),
         }
     }
 
     /// `529 overloaded_error: Overloaded`, with what must not be shown taken out.
-    fn told(&self, status: u16, settings: &Settings) -> String {
+    fn told(&self, status: u16, settings: &ModelSettings) -> String {
         let mut told = status.to_string();
         for word in [&self.kind, &self.code].into_iter().flatten() {
             if !word.is_empty() && !told.ends_with(word.as_str()) {
@@ -162,12 +169,12 @@ impl Problem {
             told.push_str(": ");
             told.push_str(message.trim());
         }
-        shown(&told, settings)
+        safe_text(&told, settings)
     }
 }
 
 /// Somebody else's words, fit to be stored and shown: short, on one line, and without our secrets.
-pub(crate) fn shown(text: &str, settings: &Settings) -> String {
+pub(crate) fn safe_text(text: &str, settings: &ModelSettings) -> String {
     let keys = settings.key.iter().map(|key| &key.secret);
     let secrets = keys.chain(settings.headers.iter().map(|(_, secret)| secret));
     let scrubbed = secrets.fold(text.to_owned(), |text, secret| secret.scrub(&text));

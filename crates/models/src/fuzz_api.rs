@@ -10,17 +10,17 @@ use ports::model::{Delta, ModelTurn};
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
 use crate::anthropic::Anthropic;
-use crate::client::Api;
-use crate::fault::{Fault, Trouble};
+use crate::client::ModelApi;
+use crate::fault::{AttemptFault, Trouble};
 use crate::openai::chat::Chat;
 use crate::openai::responses::Responses;
-use crate::reading::Reading;
+use crate::reading::ReplyStream;
 use crate::reply::{End, Progress};
 use crate::retry;
-use crate::settings::Settings;
+use crate::settings::ModelSettings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spoken {
+pub enum FuzzedApi {
     Messages,
     Chat,
     Responses,
@@ -38,27 +38,28 @@ impl Chance for Same {
 /// The turn in a stream that comes in these pieces, and what was shown of it; or what people would
 /// be told.
 pub fn turn<'a>(
-    spoken: Spoken,
+    spoken: FuzzedApi,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<(ModelTurn, Vec<Delta>), String> {
     match spoken {
-        Spoken::Messages => read(&Anthropic::default(), pieces),
-        Spoken::Chat => {
-            read(&Chat { at_vendor: false, send_thinking: true, chance: Arc::new(Same) }, pieces)
-        }
-        Spoken::Responses => {
-            read(&Responses { keep_thinking: true, chance: Arc::new(Same) }, pieces)
+        FuzzedApi::Messages => read_turn(&Anthropic::default(), pieces),
+        FuzzedApi::Chat => read_turn(
+            &Chat { at_vendor: false, send_thinking: true, chance: Arc::new(Same) },
+            pieces,
+        ),
+        FuzzedApi::Responses => {
+            read_turn(&Responses { keep_thinking: true, chance: Arc::new(Same) }, pieces)
         }
     }
 }
 
 /// What people would be told about a refusal with this body.
-pub fn refusal(spoken: Spoken, status: u16, body: &[u8]) -> String {
+pub fn refusal(spoken: FuzzedApi, status: u16, body: &[u8]) -> String {
     let problem = match spoken {
-        Spoken::Messages => Anthropic::default().problem(body),
-        Spoken::Chat | Spoken::Responses => crate::openai::problem(body),
+        FuzzedApi::Messages => Anthropic::default().problem(body),
+        FuzzedApi::Chat | FuzzedApi::Responses => crate::openai::problem(body),
     };
-    told(problem.fault(status, None, &settings()))
+    fault_text(problem.fault(status, None, &settings()))
 }
 
 /// How long is waited for a provider that says when to come back; `None` if that is too long for
@@ -69,13 +70,13 @@ pub fn pause(retry_after: &[u8], now: Timestamp) -> Option<Duration> {
     retry::pause(0, retry::retry_after(&headers, now), &Same)
 }
 
-fn read<'a, A: Api>(
+fn read_turn<'a, A: ModelApi>(
     api: &A,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<(ModelTurn, Vec<Delta>), String> {
     let settings = settings();
-    let words = |trouble: Trouble| told(trouble.fault(&settings));
-    let mut reading = Reading::new(api.reader(&settings));
+    let words = |trouble: Trouble| fault_text(trouble.fault(&settings));
+    let mut reading = ReplyStream::new(api.reader(&settings));
     let mut deltas = Vec::new();
     for piece in pieces {
         let progress = reading.feed(piece, &mut |delta| deltas.push(delta)).map_err(words)?;
@@ -93,14 +94,14 @@ fn read<'a, A: Api>(
     }
 }
 
-fn told(fault: Fault) -> String {
+fn fault_text(fault: AttemptFault) -> String {
     match fault {
-        Fault::Again { why, .. } => why,
-        Fault::Final(error) => error.to_string(),
+        AttemptFault::Again { why, .. } => why,
+        AttemptFault::Final(error) => error.to_string(),
     }
 }
 
-fn settings() -> Settings {
+fn settings() -> ModelSettings {
     let nowhere = reqwest::Url::parse("http://127.0.0.1").expect("a URL");
-    Settings::new("fuzz", "fuzz", nowhere)
+    ModelSettings::new("fuzz", "fuzz", nowhere)
 }

@@ -10,12 +10,12 @@ use ports::model::ModelError;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
 
-use crate::fault::{Fault, shown};
+use crate::fault::{AttemptFault, safe_text};
 use crate::limits::{PROBLEM_BYTES_MAX, STREAM_BYTES_MAX};
-use crate::settings::{Proxy, Settings};
+use crate::settings::{ModelSettings, Proxy};
 
 pub(crate) struct Http {
-    settings: Arc<Settings>,
+    settings: Arc<ModelSettings>,
     clock: Arc<dyn Clock>,
     url: Url,
     /// Made for the first request: it reads the system's certificates, which a local server does
@@ -24,7 +24,7 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    pub(crate) fn new(settings: Arc<Settings>, clock: Arc<dyn Clock>, url: Url) -> Http {
+    pub(crate) fn new(settings: Arc<ModelSettings>, clock: Arc<dyn Clock>, url: Url) -> Http {
         Http { settings, clock, url, client: OnceLock::new() }
     }
 
@@ -33,7 +33,7 @@ impl Http {
         &self,
         body: Bytes,
         own: &[(&'static str, &str)],
-    ) -> Result<Answer, Fault> {
+    ) -> Result<HttpReply, AttemptFault> {
         let headers = self.headers(own)?;
         let sent = self.client()?.post(self.url.clone()).headers(headers).body(body).send();
         let limit = self.settings.time_limits.first_byte;
@@ -42,35 +42,38 @@ impl Http {
             response = sent => response.map_err(|error| self.broken(error))?,
             () = self.clock.sleep(limit) => {
                 let why = format!("no answer within {} s", limit.as_secs_f64());
-                return Err(Fault::Again { why, after: None });
+                return Err(AttemptFault::Again { why, after: None });
             }
         };
-        Ok(Answer { response, bytes: 0 })
+        Ok(HttpReply { response, bytes: 0 })
     }
 
     /// The next piece of an answer; `None` at its end.
-    pub(crate) async fn piece(&self, answer: &mut Answer) -> Result<Option<Bytes>, Fault> {
+    pub(crate) async fn piece(
+        &self,
+        answer: &mut HttpReply,
+    ) -> Result<Option<Bytes>, AttemptFault> {
         let limit = self.settings.time_limits.silence;
         let piece = tokio::select! {
             biased;
             piece = answer.response.chunk() => piece.map_err(|error| self.broken(error))?,
             () = self.clock.sleep(limit) => {
                 let why = format!("no word for {} s", limit.as_secs_f64());
-                return Err(Fault::Again { why, after: None });
+                return Err(AttemptFault::Again { why, after: None });
             }
         };
         if let Some(piece) = &piece {
             answer.bytes += piece.len();
             if answer.bytes > STREAM_BYTES_MAX {
                 let why = format!("one answer has more than {} MiB", STREAM_BYTES_MAX >> 20);
-                return Err(Fault::Final(ModelError::Malformed(why)));
+                return Err(AttemptFault::Final(ModelError::Malformed(why)));
             }
         }
         Ok(piece)
     }
 
     /// As much of an answer as says what is wrong. One that breaks off has said what it has said.
-    pub(crate) async fn problem(&self, answer: &mut Answer) -> Vec<u8> {
+    pub(crate) async fn problem(&self, answer: &mut HttpReply) -> Vec<u8> {
         let mut body = Vec::new();
         while body.len() < PROBLEM_BYTES_MAX
             && let Ok(Some(piece)) = self.piece(answer).await
@@ -81,7 +84,7 @@ impl Http {
         body
     }
 
-    fn headers(&self, own: &[(&'static str, &str)]) -> Result<HeaderMap, Fault> {
+    fn headers(&self, own: &[(&'static str, &str)]) -> Result<HeaderMap, AttemptFault> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -94,7 +97,7 @@ impl Http {
                     "the header `{name}` of [models.{}] cannot be sent; is there a line break in it?",
                     self.settings.name
                 );
-                Fault::Final(ModelError::Refused(why))
+                AttemptFault::Final(ModelError::Refused(why))
             };
             let mut value = HeaderValue::from_str(value.trim()).map_err(|_| unsendable())?;
             value.set_sensitive(true);
@@ -104,7 +107,7 @@ impl Http {
         Ok(headers)
     }
 
-    fn client(&self) -> Result<&Client, Fault> {
+    fn client(&self) -> Result<&Client, AttemptFault> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
@@ -123,12 +126,12 @@ impl Http {
         };
         let client = builder.and_then(reqwest::ClientBuilder::build).map_err(|error| {
             let why = format!("the HTTP client cannot be set up: {}", causes(&error.without_url()));
-            Fault::Final(ModelError::Refused(shown(&why, &self.settings)))
+            AttemptFault::Final(ModelError::Refused(safe_text(&why, &self.settings)))
         })?;
         Ok(self.client.get_or_init(|| client))
     }
 
-    fn broken(&self, error: reqwest::Error) -> Fault {
+    fn broken(&self, error: reqwest::Error) -> AttemptFault {
         let host = self.url.host_str().unwrap_or_default().to_owned();
         let what = if error.is_connect() {
             format!("{host} cannot be reached")
@@ -136,16 +139,16 @@ impl Http {
             format!("the connection to {host} broke")
         };
         let why = format!("{what} ({})", causes(&error.without_url()));
-        Fault::Again { why: shown(&why, &self.settings), after: None }
+        AttemptFault::Again { why: safe_text(&why, &self.settings), after: None }
     }
 }
 
-pub(crate) struct Answer {
+pub(crate) struct HttpReply {
     response: Response,
     bytes: usize,
 }
 
-impl Answer {
+impl HttpReply {
     pub(crate) fn status(&self) -> u16 {
         self.response.status().as_u16()
     }

@@ -45,7 +45,7 @@ pub mod vendor;
 mod written;
 
 #[cfg(feature = "vendor")]
-pub use settings::Settings;
+pub use settings::ModelSettings;
 
 #[cfg(test)]
 mod fake;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Opaque {
-    pub(crate) api: Api,
+    pub(crate) api: ApiKind,
     /// How many calls of the same turn came before it. Calls are kept apart from the rest of a turn.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) after_calls: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Opaque {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Api {
+pub(crate) enum ApiKind {
     #[default]
     Anthropic,
     Chat,
@@ -37,7 +37,7 @@ pub(crate) enum Api {
 }
 
 impl Opaque {
-    pub(crate) fn of(api: Api) -> Opaque {
+    pub(crate) fn of(api: ApiKind) -> Opaque {
         Opaque { api, ..Opaque::default() }
     }
 
@@ -46,7 +46,7 @@ impl Opaque {
     }
 
     /// What this provider wrote; anything else is not for it.
-    pub(crate) fn read(text: Option<&str>, api: Api) -> Option<Opaque> {
+    pub(crate) fn read(text: Option<&str>, api: ApiKind) -> Option<Opaque> {
         let opaque: Opaque = serde_json::from_str(text?).ok()?;
         (opaque.api == api).then_some(opaque)
     }
@@ -61,7 +61,7 @@ fn is_zero(number: &usize) -> bool {
 /// as came before it, and text behind the thinking that led to it.
 pub(crate) fn in_place<'a, 'b>(
     parts: &'a [AssistantPart<'b>],
-    api: Api,
+    api: ApiKind,
 ) -> Vec<&'a AssistantPart<'b>> {
     let (calls, others): (Vec<_>, Vec<_>) =
         parts.iter().partition(|part| matches!(part, AssistantPart::Call(_)));
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn thought(text: &str, after_calls: usize) -> AssistantPart<'_> {
-        let opaque = Opaque { after_calls, ..Opaque::of(Api::Anthropic) }.write();
+        let opaque = Opaque { after_calls, ..Opaque::of(ApiKind::Anthropic) }.write();
         AssistantPart::Reasoning { text: text.into(), opaque: opaque.map(Into::into) }
     }
 
@@ -104,7 +104,7 @@ mod tests {
     fn everything_stands_where_it_stood() {
         let text = AssistantPart::Text("so".into());
         let parts = [thought("a", 0), thought("b", 1), text, call("1"), call("2")];
-        let names: Vec<&str> = in_place(&parts, Api::Anthropic)
+        let names: Vec<&str> = in_place(&parts, ApiKind::Anthropic)
             .into_iter()
             .map(|part| match part {
                 AssistantPart::Text(text) | AssistantPart::Reasoning { text, .. } => &**text,
@@ -113,16 +113,17 @@ mod tests {
             .collect();
         assert_eq!(names, ["a", "1", "b", "so", "2"]);
         let far = [thought("z", 9), call("1")];
-        assert!(matches!(in_place(&far, Api::Anthropic)[0], AssistantPart::Call(_)));
+        assert!(matches!(in_place(&far, ApiKind::Anthropic)[0], AssistantPart::Call(_)));
     }
 
     #[test]
     fn only_its_own_provider_reads_it() {
-        let written = Opaque { signature: Some("s".into()), ..Opaque::of(Api::Anthropic) }.write();
+        let written =
+            Opaque { signature: Some("s".into()), ..Opaque::of(ApiKind::Anthropic) }.write();
         assert_eq!(written.as_deref(), Some(r#"{"api":"anthropic","signature":"s"}"#));
-        assert!(Opaque::read(written.as_deref(), Api::Anthropic).is_some());
-        assert!(Opaque::read(written.as_deref(), Api::Chat).is_none());
-        assert!(Opaque::read(Some("c2ln"), Api::Anthropic).is_none());
-        assert!(Opaque::read(None, Api::Anthropic).is_none());
+        assert!(Opaque::read(written.as_deref(), ApiKind::Anthropic).is_some());
+        assert!(Opaque::read(written.as_deref(), ApiKind::Chat).is_none());
+        assert!(Opaque::read(Some("c2ln"), ApiKind::Anthropic).is_none());
+        assert!(Opaque::read(None, ApiKind::Anthropic).is_none());
     }
 }

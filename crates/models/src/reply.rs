@@ -4,24 +4,24 @@
 use domain::json::ARGUMENTS_BYTES_MAX;
 use domain::limits::CALLS_PER_TURN_MAX;
 use domain::message::Part;
-use ports::model::{Delta, Usage, WrittenCall};
-use ports::sse::Event;
+use ports::model::{Delta, TurnUsage, WrittenCall};
+use ports::sse::SseEvent;
 use serde_json::value::RawValue;
 
 use crate::fault::Trouble;
 use crate::limits::{NAME_BYTES_MAX, PARTS_MAX, TURN_BYTES_MAX};
 
 /// Takes what may be shown.
-pub(crate) type Say<'a> = &'a mut (dyn FnMut(Delta) + Send);
+pub(crate) type DeltaCallback<'a> = &'a mut (dyn FnMut(Delta) + Send);
 
 pub(crate) trait Reader: Send {
-    fn event(&mut self, event: &Event, say: Say<'_>) -> Result<Progress, Trouble>;
+    fn event(&mut self, event: &SseEvent, say: DeltaCallback<'_>) -> Result<Progress, Trouble>;
 
     /// The turn, if it was ended as the API ends turns.
-    fn finish(self) -> Result<Reply, Trouble>;
+    fn finish(self) -> Result<ModelReply, Trouble>;
 
     /// What has been counted so far, also of an attempt that failed.
-    fn usage(&self) -> Usage;
+    fn usage(&self) -> TurnUsage;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +35,11 @@ pub(crate) enum Progress {
 
 /// One answer, ended by the provider.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct ModelReply {
     pub(crate) parts: Vec<Part>,
     /// With the tools' names as the provider has them.
     pub(crate) calls: Vec<WrittenCall<'static>>,
-    pub(crate) usage: Usage,
+    pub(crate) usage: TurnUsage,
     pub(crate) end: End,
 }
 

@@ -10,14 +10,14 @@ use crate::limits::RETRIES;
 
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct ModelSettings {
     /// What the configuration calls it: errors send people there.
     pub name: String,
     /// What the provider calls it.
     pub model: String,
     /// With or without a version at its end; see [`endpoint`].
     pub base_url: Url,
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// Sent with every request. All are treated as secrets, since some are.
     pub headers: Vec<(String, SecretString)>,
     pub proxy: Proxy,
@@ -31,9 +31,9 @@ pub struct Settings {
     pub retries: u32,
 }
 
-impl Settings {
-    pub fn new(name: impl Into<String>, model: impl Into<String>, base_url: Url) -> Settings {
-        Settings {
+impl ModelSettings {
+    pub fn new(name: impl Into<String>, model: impl Into<String>, base_url: Url) -> ModelSettings {
+        ModelSettings {
             name: name.into(),
             model: model.into(),
             base_url,
@@ -50,7 +50,7 @@ impl Settings {
 }
 
 #[derive(Clone, Debug)]
-pub struct Key {
+pub struct ApiKey {
     pub secret: SecretString,
     /// Where it comes from, for those who have to mend it: `` `api_key_env` MY_KEY ``.
     pub origin: String,

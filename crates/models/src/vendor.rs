@@ -10,7 +10,7 @@ use reqwest::Url;
 use crate::anthropic::{self, Anthropic};
 #[cfg(feature = "openai")]
 use crate::openai::{chat, responses};
-use crate::settings::Settings;
+use crate::settings::ModelSettings;
 
 /// An API, with what only that one has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl VendorApi {
     /// A model of this API. Nothing is sent before it is asked to think.
     pub fn model(
         self,
-        settings: Settings,
+        settings: ModelSettings,
         clock: Arc<dyn Clock>,
         chance: Arc<dyn Chance>,
     ) -> Arc<dyn Model> {
@@ -66,15 +66,15 @@ impl VendorApi {
     }
 
     #[cfg(feature = "openai")]
-    fn is_at_vendor(self, settings: &Settings) -> bool {
+    fn is_at_vendor(self, settings: &ModelSettings) -> bool {
         settings.base_url.host() == self.base_url().host()
     }
 
     /// The vendor's older models do not think, and refuse to be asked for it; other servers may not
     /// know the question. Settings with an `effort` are for a model that does.
     #[cfg(feature = "openai")]
-    fn keeps_thinking(self, settings: &Settings) -> bool {
-        let Settings { model, effort, .. } = settings;
+    fn keeps_thinking(self, settings: &ModelSettings) -> bool {
+        let ModelSettings { model, effort, .. } = settings;
         let never = ["gpt-3", "gpt-4", "chatgpt"].iter().any(|old| model.starts_with(old));
         effort.is_some() || self.is_at_vendor(settings) && !never
     }

@@ -205,12 +205,12 @@ pub struct ModelTurn {
     /// What it wants to do, in its order.
     pub calls: Vec<WrittenCall<'static>>,
     /// What it cost.
-    pub usage: Usage,
+    pub usage: TurnUsage,
 }
 
 /// What a turn cost, as the provider counted it; every attempt that was paid for is in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct TurnUsage {
     /// All of the request, cached or not.
     pub input_tokens: u64,
     /// Of these, read from the provider's cache.

@@ -3,7 +3,7 @@
 
 /// One event: its name (empty, if it has none) and its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     pub name: Vec<u8>,
     pub data: Vec<u8>,
 }
@@ -22,7 +22,7 @@ pub struct Decoder {
     bytes_max: usize,
     /// The beginning of a line whose end has not come.
     line: Vec<u8>,
-    event: Event,
+    event: SseEvent,
     has_data: bool,
     /// The last byte was a carriage return: a line feed after it belongs to it.
     after_return: bool,
@@ -34,13 +34,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Decoder {
     pub fn new(bytes_max: usize) -> Decoder {
-        let (line, event) = (Vec::new(), Event::default());
+        let (line, event) = (Vec::new(), SseEvent::default());
         Decoder { bytes_max, line, event, has_data: false, after_return: false, begun: false }
     }
 
     /// The events that these bytes complete. What is left at the end of a stream is no event: it
     /// was cut off.
-    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<Vec<Event>, EventTooLong> {
+    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<Vec<SseEvent>, EventTooLong> {
         let mut events = Vec::new();
         while let Some(first) = bytes.first() {
             if std::mem::take(&mut self.after_return) && *first == b'\n' {
@@ -78,7 +78,7 @@ impl Decoder {
         if have + more > bytes_max { Err(EventTooLong { bytes_max }) } else { Ok(()) }
     }
 
-    fn end_line(&mut self, line: &[u8], events: &mut Vec<Event>) -> Result<(), EventTooLong> {
+    fn end_line(&mut self, line: &[u8], events: &mut Vec<SseEvent>) -> Result<(), EventTooLong> {
         let line = match std::mem::replace(&mut self.begun, true) {
             false => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
             true => line,
@@ -123,11 +123,11 @@ mod tests {
 
     const BYTES_MAX: usize = 24 << 20;
 
-    fn event(name: &str, data: &str) -> Event {
-        Event { name: name.into(), data: data.into() }
+    fn event(name: &str, data: &str) -> SseEvent {
+        SseEvent { name: name.into(), data: data.into() }
     }
 
-    fn whole(stream: &[u8]) -> Vec<Event> {
+    fn whole(stream: &[u8]) -> Vec<SseEvent> {
         Decoder::new(BYTES_MAX).feed(stream).expect("not too long")
     }
 

@@ -267,7 +267,7 @@ pub struct SessionQuery {
 
 /// Things that expire and are looked up by the digest of a secret: login links, cookies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Secret {
+pub struct LoginSecret {
     pub kind: SecretKind,
     pub digest: Digest,
     pub person: PersonId,
@@ -420,12 +420,12 @@ pub trait Store: Send + Sync {
     async fn outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, StoreError>;
 
     /// Replaces one of the same kind and digest.
-    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError>;
+    async fn put_secret(&self, secret: LoginSecret) -> Result<(), StoreError>;
     async fn find_secret(
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError>;
+    ) -> Result<Option<LoginSecret>, StoreError>;
     /// Lets it end later. One that was taken stays taken.
     async fn prolong_secret(
         &self,
@@ -438,7 +438,7 @@ pub trait Store: Send + Sync {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError>;
+    ) -> Result<Option<LoginSecret>, StoreError>;
 
     /// Keeps secrets that somebody gave, durably, before the answer that refers to them is written.
     /// They are never part of an [`Entry`].

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::Scenario;
 use crate::attempts::Attempts;
 use crate::audit_lines::AuditLines;
-use crate::doors::{DoorSetup, Words};
+use crate::doors::{DoorSetup, DoorWords};
 use crate::idempotency::Recent;
 use crate::limits::HttpLimits;
 use crate::metrics::Metrics;
@@ -21,9 +21,9 @@ use crate::share::Share;
 use crate::streams::Streams;
 
 #[derive(Clone)]
-pub(crate) struct App(Arc<Inner>);
+pub(crate) struct App(Arc<AppInner>);
 
-pub(crate) struct Inner {
+pub(crate) struct AppInner {
     pub(crate) engine: Engine,
     /// Where people reach us; links point there.
     pub(crate) origin: String,
@@ -31,7 +31,7 @@ pub(crate) struct Inner {
     /// Whether only this machine can reach our listener.
     pub(crate) loopback: bool,
     pub(crate) doors: Vec<DoorSetup>,
-    pub(crate) words: Words,
+    pub(crate) words: DoorWords,
     pub(crate) trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
     pub(crate) demo: Option<Vec<Scenario>>,
     pub(crate) warnings: Vec<String>,
@@ -56,15 +56,15 @@ pub(crate) struct Inner {
 }
 
 impl App {
-    pub(crate) fn new(inner: Inner) -> App {
+    pub(crate) fn new(inner: AppInner) -> App {
         App(Arc::new(inner))
     }
 }
 
 impl std::ops::Deref for App {
-    type Target = Inner;
+    type Target = AppInner;
 
-    fn deref(&self) -> &Inner {
+    fn deref(&self) -> &AppInner {
         &self.0
     }
 }

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::auth::Who;
-use crate::idempotency::{self, Key, key_of, request_digest};
+use crate::idempotency::{self, IdempotencyKey, key_of, request_digest};
 use crate::limits::{DRAINED_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX};
 use crate::problem::{Problem, Refused, Reply};
 use crate::replay;
@@ -56,16 +56,16 @@ pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
 }
 
 /// A request that wants to change something: who, what, and under which idempotency key.
-pub(crate) struct Asked<T> {
+pub(crate) struct ChangeRequest<T> {
     pub(crate) who: Who,
     pub(crate) body: T,
-    pub(crate) key: Option<Key>,
+    pub(crate) key: Option<IdempotencyKey>,
 }
 
-impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
+impl<T: DeserializeOwned> FromRequest<App> for ChangeRequest<T> {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, app: &App) -> Reply<Asked<T>> {
+    async fn from_request(request: Request, app: &App) -> Reply<ChangeRequest<T>> {
         let (mut parts, body) = request.into_parts();
         let who = Who::from_request_parts(&mut parts, app).await?;
         let key = key_of(&parts.headers)?;
@@ -79,8 +79,12 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
             None => None,
             Some(key) => {
                 let request = request_digest(parts.method.as_str(), parts.uri.path(), &bytes);
-                let key =
-                    Key { caller: who.caller.key_space(), key, request, at: app.engine.now() };
+                let key = IdempotencyKey {
+                    caller: who.caller.key_space(),
+                    key,
+                    request,
+                    at: app.engine.now(),
+                };
                 app.recent.check(&key)?;
                 if let Some(reply) = app.engine.kept(&key.caller, &key.key, request).await? {
                     return Err(Refused::Replayed(Box::new(reply)));
@@ -88,17 +92,17 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
                 Some(key)
             }
         };
-        Ok(Asked { who, body: parse(&bytes)?, key })
+        Ok(ChangeRequest { who, body: parse(&bytes)?, key })
     }
 }
 
-impl<T> Asked<T> {
+impl<T> ChangeRequest<T> {
     /// How the engine keeps the reply, if the caller wants to have it again.
     pub(crate) fn keep<'a, V: ?Sized>(
         &self,
         render: &'a (dyn Fn(&V) -> (u16, Vec<u8>) + Send + Sync),
     ) -> Option<Keep<'a, V>> {
-        let Key { caller, key, request, .. } = self.key.clone()?;
+        let IdempotencyKey { caller, key, request, .. } = self.key.clone()?;
         Some(Keep { caller, key, request, render })
     }
 }

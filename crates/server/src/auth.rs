@@ -144,7 +144,7 @@ pub(crate) fn credential(headers: &HeaderMap) -> Result<Credential, Problem> {
             _ => Err(Problem::unauthenticated("send the header `Authorization: Bearer <token>`")),
         };
     }
-    cookie::read(headers).map(Credential::Cookie).ok_or_else(|| {
+    cookie::read_cookie(headers).map(Credential::Cookie).ok_or_else(|| {
         Problem::unauthenticated("send the header `Authorization: Bearer <token>`, or log in")
     })
 }

@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 
 const NAME: &str = "holdpoint_session";
 
-pub(crate) fn read(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn read_cookie(headers: &HeaderMap) -> Option<String> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies.flat_map(|value| value.split(';')).find_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;
@@ -19,14 +19,14 @@ pub(crate) fn read(headers: &HeaderMap) -> Option<String> {
 
 /// Secrets are hexadecimal, so nothing in them can break out of the header.
 pub(crate) fn set(secret: &str, lasts_ms: u64, secure: bool) -> Option<HeaderValue> {
-    written(secret, lasts_ms / 1000, secure)
+    cookie_header(secret, lasts_ms / 1000, secure)
 }
 
 pub(crate) fn clear(secure: bool) -> Option<HeaderValue> {
-    written("", 0, secure)
+    cookie_header("", 0, secure)
 }
 
-fn written(value: &str, max_age_s: u64, secure: bool) -> Option<HeaderValue> {
+fn cookie_header(value: &str, max_age_s: u64, secure: bool) -> Option<HeaderValue> {
     let secure = if secure { "; Secure" } else { "" };
     let text =
         format!("{NAME}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}");
@@ -51,11 +51,11 @@ mod tests {
     fn the_cookie_is_found_among_others() {
         let mut headers = HeaderMap::new();
         headers.append(COOKIE, HeaderValue::from_static("theme=dark; holdpoint_session=abc"));
-        assert_eq!(read(&headers).as_deref(), Some("abc"));
+        assert_eq!(read_cookie(&headers).as_deref(), Some("abc"));
         headers.clear();
         headers
             .append(COOKIE, HeaderValue::from_static("xholdpoint_session=abc; holdpoint_session="));
-        assert_eq!(read(&headers), None);
+        assert_eq!(read_cookie(&headers), None);
     }
 
     #[test]

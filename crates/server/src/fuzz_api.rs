@@ -10,7 +10,7 @@ use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::digest::Digest;
 use domain::time::Timestamp;
-use engine::{Answering, NewHold, NewSession, NewToken, Saying};
+use engine::{Answering, NewHold, NewMessage, NewSession, NewToken};
 use serde_json::Value;
 
 pub use query::*;
@@ -26,37 +26,37 @@ use crate::wire;
 use crate::{asked, cookie, idempotency, peer, sse};
 
 /// The problem document, as JSON.
-pub type Refusal = String;
+pub type ProblemJson = String;
 
-fn document(problem: &Problem) -> Refusal {
+fn document(problem: &Problem) -> ProblemJson {
     serde_json::to_string(problem).unwrap_or_default()
 }
 
-fn body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+fn read_body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, ProblemJson> {
     asked::parse(bytes).map_err(|refused| match refused {
         Refused::Problem(problem) => document(&problem),
         Refused::Replayed(_) => String::new(),
     })
 }
 
-pub fn answer(bytes: &[u8]) -> Result<Answering, Refusal> {
-    body::<wire::AnswerBody>(bytes)?.parse().map_err(|problem| document(&problem))
+pub fn answer(bytes: &[u8]) -> Result<Answering, ProblemJson> {
+    read_body::<wire::AnswerBody>(bytes)?.parse().map_err(|problem| document(&problem))
 }
 
-pub fn new_hold(bytes: &[u8]) -> Result<NewHold, Refusal> {
-    body::<wire::NewHoldBody>(bytes)?.parse().map_err(|problem| document(&problem))
+pub fn new_hold(bytes: &[u8]) -> Result<NewHold, ProblemJson> {
+    read_body::<wire::NewHoldBody>(bytes)?.parse().map_err(|problem| document(&problem))
 }
 
-pub fn new_session(bytes: &[u8]) -> Result<NewSession, Refusal> {
-    Ok(body::<wire::NewSessionBody>(bytes)?.parse())
+pub fn new_session(bytes: &[u8]) -> Result<NewSession, ProblemJson> {
+    Ok(read_body::<wire::NewSessionBody>(bytes)?.parse())
 }
 
-pub fn message(bytes: &[u8]) -> Result<Saying, Refusal> {
-    body::<wire::SayBody>(bytes)?.parse().map_err(|problem| document(&problem))
+pub fn message(bytes: &[u8]) -> Result<NewMessage, ProblemJson> {
+    read_body::<wire::SayBody>(bytes)?.parse().map_err(|problem| document(&problem))
 }
 
-pub fn new_token(bytes: &[u8], now: Timestamp) -> Result<NewToken, Refusal> {
-    body::<wire::NewToken>(bytes)?.parse(now).map_err(|problem| document(&problem))
+pub fn new_token(bytes: &[u8], now: Timestamp) -> Result<NewToken, ProblemJson> {
+    read_body::<wire::NewToken>(bytes)?.parse(now).map_err(|problem| document(&problem))
 }
 
 /// Headers with one of them set; `None` where no HTTP library would hand it on.
@@ -67,12 +67,12 @@ fn with(name: HeaderName, value: &[u8]) -> Option<HeaderMap> {
 }
 
 /// The position that a `Last-Event-ID` names.
-pub fn last_event_id(value: &[u8]) -> Option<Result<Option<u64>, Refusal>> {
+pub fn last_event_id(value: &[u8]) -> Option<Result<Option<u64>, ProblemJson>> {
     let headers = with(LAST_EVENT_ID, value)?;
     Some(sse::position(&headers, None).map_err(|problem| document(&problem)))
 }
 
-pub fn idempotency_key(value: &[u8]) -> Option<Result<Option<String>, Refusal>> {
+pub fn idempotency_key(value: &[u8]) -> Option<Result<Option<String>, ProblemJson>> {
     let headers = with(idempotency::IDEMPOTENCY_KEY, value)?;
     Some(idempotency::key_of(&headers).map_err(|problem| document(&problem)))
 }
@@ -83,11 +83,11 @@ pub fn request_digest(method: &str, path: &str, body: &[u8]) -> Digest {
 
 /// The secret of the login that a `Cookie` carries.
 pub fn login_cookie(value: &[u8]) -> Option<Option<String>> {
-    with(COOKIE, value).map(|headers| cookie::read(&headers))
+    with(COOKIE, value).map(|headers| cookie::read_cookie(&headers))
 }
 
 /// The token that an `Authorization` carries.
-pub fn bearer(value: &[u8]) -> Option<Result<String, Refusal>> {
+pub fn bearer(value: &[u8]) -> Option<Result<String, ProblemJson>> {
     let headers = with(AUTHORIZATION, value)?;
     Some(match credential(&headers) {
         Ok(Credential::Token { secret, .. }) => Ok(secret),

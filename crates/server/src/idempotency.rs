@@ -29,7 +29,7 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// A key as a caller sent it, with what it stands for.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct IdempotencyKey {
     pub(crate) caller: String,
     pub(crate) key: String,
     pub(crate) request: Digest,
@@ -78,10 +78,10 @@ pub(crate) fn json(status: StatusCode, body: Bytes) -> Response {
 /// says it too.
 fn location(body: &[u8]) -> Option<HeaderValue> {
     #[derive(serde::Deserialize)]
-    struct Named {
+    struct CreatedId {
         id: String,
     }
-    let id = serde_json::from_slice::<Named>(body).ok()?.id;
+    let id = serde_json::from_slice::<CreatedId>(body).ok()?.id;
     let noun = match id.split('_').next()? {
         "hold" => "holds",
         "ses" => "sessions",
@@ -92,16 +92,16 @@ fn location(body: &[u8]) -> Option<HeaderValue> {
 }
 
 #[derive(Default)]
-pub(crate) struct Recent(Mutex<Kept>);
+pub(crate) struct Recent(Mutex<ReplyCache>);
 
 #[derive(Default)]
-struct Kept {
-    replies: HashMap<(String, String), Entry>,
+struct ReplyCache {
+    replies: HashMap<(String, String), IdempotencyEntry>,
     /// In the order of arrival, to forget the oldest.
     order: VecDeque<(String, String)>,
 }
 
-struct Entry {
+struct IdempotencyEntry {
     request: Digest,
     at: Timestamp,
     secret: bool,
@@ -111,7 +111,7 @@ struct Entry {
 
 impl Recent {
     /// Refuses a key that came with another request.
-    pub(crate) fn check(&self, key: &Key) -> Result<(), Problem> {
+    pub(crate) fn check(&self, key: &IdempotencyKey) -> Result<(), Problem> {
         let kept = self.0.lock().unpoisoned();
         match kept.replies.get(&(key.caller.clone(), key.key.clone())) {
             Some(entry)
@@ -127,7 +127,7 @@ impl Recent {
     /// refusal is not kept: what was refused may be tried again.
     pub(crate) async fn once(
         &self,
-        key: Option<&Key>,
+        key: Option<&IdempotencyKey>,
         secret: bool,
         act: impl Future<Output = Reply<(StatusCode, Bytes)>>,
     ) -> Reply {
@@ -150,7 +150,11 @@ impl Recent {
         }
     }
 
-    fn cell(&self, key: &Key, secret: bool) -> Result<Arc<OnceCell<(StatusCode, Bytes)>>, Refused> {
+    fn cell(
+        &self,
+        key: &IdempotencyKey,
+        secret: bool,
+    ) -> Result<Arc<OnceCell<(StatusCode, Bytes)>>, Refused> {
         let mut kept = self.0.lock().unpoisoned();
         let name = (key.caller.clone(), key.key.clone());
         for entry in kept.replies.values_mut().filter(|entry| entry.secret) {
@@ -172,7 +176,12 @@ impl Recent {
             _ => {}
         }
         let reply = Arc::new(OnceCell::new());
-        let entry = Entry { request: key.request, at: key.at, secret, reply: Some(reply.clone()) };
+        let entry = IdempotencyEntry {
+            request: key.request,
+            at: key.at,
+            secret,
+            reply: Some(reply.clone()),
+        };
         if kept.replies.insert(name.clone(), entry).is_none() {
             kept.order.push_back(name);
         }
@@ -193,15 +202,15 @@ fn reused() -> Problem {
 mod tests {
     use super::*;
 
-    fn key(key: &str, body: &str, at_ms: u64) -> Key {
+    fn key(key: &str, body: &str, at_ms: u64) -> IdempotencyKey {
         let request = request_digest("POST", "/v1/tokens", body.as_bytes());
         let at = Timestamp::from_ms(0).plus_ms(at_ms);
-        Key { caller: "person:ana".into(), key: key.into(), request, at }
+        IdempotencyKey { caller: "person:ana".into(), key: key.into(), request, at }
     }
 
     async fn act(
         recent: &Recent,
-        key: &Key,
+        key: &IdempotencyKey,
         secret: bool,
         says: &'static str,
     ) -> Result<String, u16> {

@@ -55,8 +55,8 @@ use tokio_util::task::TaskTracker;
 
 pub use audit_lines::AuditLines;
 pub use doors::{
-    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, PageFiles, ToolWords, Ui, Wire,
-    Words, World, Worlds,
+    AgentType, AiSdk, DoorSetup, DoorWords, Format, FrontendTools, NamedAgent, PageFiles,
+    ToolWords, Ui, Wire, World, Worlds,
 };
 pub use hooks::Hooks;
 pub use limits::HttpLimits;
@@ -65,7 +65,7 @@ pub use routes::list as routes;
 pub use send_link::LinkSender;
 pub use tls::{Tls, TlsError, TlsWarning};
 
-use app::{App, Inner};
+use app::{App, AppInner};
 use threshold::Threshold;
 
 /// Everything that a server is made of.
@@ -87,7 +87,7 @@ pub struct ServerSetup {
     /// Doors for clients of other systems that are open.
     pub doors: Vec<DoorSetup>,
     /// What means yes and no for a tool on wires that know only words.
-    pub words: Words,
+    pub words: DoorWords,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -169,7 +169,7 @@ struct Made {
     tls: bool,
     loopback: bool,
     doors: Vec<DoorSetup>,
-    words: Words,
+    words: DoorWords,
     trusts: Option<Arc<dyn Fn(IpAddr) -> bool + Send + Sync>>,
     demo: Option<Vec<Scenario>>,
     warnings: Vec<String>,
@@ -180,7 +180,7 @@ struct Made {
 fn make(made: Made) -> App {
     let metrics = metrics::Metrics::new();
     let limits = made.limits;
-    App::new(Inner {
+    App::new(AppInner {
         origin: made.origin,
         engine: made.engine,
         tls: made.tls,

@@ -67,7 +67,7 @@ impl Code {
 pub(crate) async fn page(Params(asked): Params<Code>) -> Response {
     let next = asked.leads_to().to_owned();
     let Some(code) = asked.shown() else {
-        return told(
+        return plain_reply(
             StatusCode::BAD_REQUEST,
             "This is not a login link. `holdpoint token login PERSON` makes one.",
         );
@@ -103,7 +103,7 @@ pub(crate) async fn log_in(State(app): State<App>, request: Request) -> Reply {
         }
         None => match auth::failed(&app, &parts, "").into_response() {
             reply if reply.status() != StatusCode::UNAUTHORIZED => Ok(reply),
-            _ => Ok(told(
+            _ => Ok(plain_reply(
                 StatusCode::UNAUTHORIZED,
                 "This link was used before, or is too old. Ask for a new one.",
             )),
@@ -152,7 +152,7 @@ fn sent_to(path: &str, cookie: Option<HeaderValue>) -> Response {
     guarded(reply)
 }
 
-fn told(status: StatusCode, what: &str) -> Response {
+fn plain_reply(status: StatusCode, what: &str) -> Response {
     html(
         status,
         format!(

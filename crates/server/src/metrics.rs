@@ -29,7 +29,7 @@ type Labels = [(&'static str, Cow<'static, str>); 1];
 
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Answered, Counter>,
+    requests: Family<RequestLabels, Counter>,
     request_seconds: Histogram,
     pub(crate) streams: Gauge,
     holds_opened: Family<Labels, Counter>,
@@ -48,7 +48,7 @@ pub(crate) struct Metrics {
 impl Metrics {
     pub(crate) fn new() -> Metrics {
         let mut registry = Registry::with_prefix("holdpoint");
-        let requests = Family::<Answered, Counter>::default();
+        let requests = Family::<RequestLabels, Counter>::default();
         registry.register("http_requests", "Requests answered", requests.clone());
         let request_seconds = Histogram::new([
             0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0, 60.0,
@@ -214,7 +214,7 @@ impl Measured {
             ms = elapsed.as_secs_f64() * 1_000.0,
             "request"
         );
-        let answered = Answered { method: self.method, route: self.route, status };
+        let answered = RequestLabels { method: self.method, route: self.route, status };
         app.metrics.requests.get_or_create(&answered).inc();
     }
 }
@@ -227,34 +227,34 @@ fn known(method: &Method) -> &'static str {
 
 /// What requests are counted by.
 #[derive(Clone, Debug)]
-struct Answered {
+struct RequestLabels {
     method: &'static str,
     route: Option<MatchedPath>,
     status: StatusCode,
 }
 
-impl Answered {
+impl RequestLabels {
     fn labels(&self) -> [(&'static str, &str); 3] {
         let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
         [("method", self.method), ("route", route), ("status", self.status.as_str())]
     }
 }
 
-impl PartialEq for Answered {
-    fn eq(&self, other: &Answered) -> bool {
+impl PartialEq for RequestLabels {
+    fn eq(&self, other: &RequestLabels) -> bool {
         self.labels() == other.labels()
     }
 }
 
-impl Eq for Answered {}
+impl Eq for RequestLabels {}
 
-impl Hash for Answered {
+impl Hash for RequestLabels {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.labels().hash(state);
     }
 }
 
-impl EncodeLabelSet for Answered {
+impl EncodeLabelSet for RequestLabels {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
         self.labels().encode(encoder)
     }
@@ -297,7 +297,7 @@ mod tests {
         ] {
             family.get_or_create(&one(label)).inc();
         }
-        let answered = Answered { method: "GET", route: None, status: StatusCode::OK };
+        let answered = RequestLabels { method: "GET", route: None, status: StatusCode::OK };
         metrics.requests.get_or_create(&answered).inc();
         metrics.gauges.heard(&Event::Thawed { by: Actor::Runtime });
         metrics.gauges.count_for_test();

@@ -64,7 +64,7 @@ pub fn mount(setup: MountSetup) -> Mounted {
         loopback: false,
         // Their paths would be in the way of the program's own.
         doors: Vec::new(),
-        words: crate::Words::new(),
+        words: crate::DoorWords::new(),
         trusts: setup.trusts,
         demo: None,
         warnings: setup.warnings,

@@ -15,10 +15,10 @@ use crate::app::App;
 use crate::idempotency;
 use crate::limits::KEY_BYTES_MAX;
 use crate::problem::Document;
-use crate::routes::{Access, Given, Route, table};
+use crate::routes::{Access, Route, RouteReply, table};
 use crate::wire;
 
-pub(crate) use parameter::{Kind, Parameter};
+pub(crate) use parameter::{Parameter, ParameterKind};
 
 pub(crate) async fn show(State(app): State<App>) -> Response {
     idempotency::json(StatusCode::OK, app.openapi.clone().into())
@@ -75,7 +75,7 @@ impl Shapes {
     }
 
     fn operation(&mut self, route: &Route) -> Value {
-        let mut replies = refusals::of(route);
+        let mut replies = refusals::refusals_of(route);
         for given in &route.gives {
             replies.insert(given.status.to_string(), self.reply(given));
         }
@@ -105,14 +105,14 @@ impl Shapes {
         operation
     }
 
-    fn reply(&mut self, given: &Given) -> Value {
+    fn reply(&mut self, given: &RouteReply) -> Value {
         let mut reply = json!({"description": description(given.status)});
         let schema = match given.shape {
             Some(shape) => json!(shape(&mut self.given)),
             None if given.kind == "text/event-stream" => self.event(),
             None => json!({}),
         };
-        if let Some(links) = links::of(&schema) {
+        if let Some(links) = links::links_of(&schema) {
             // What has an id that can be asked for says where.
             if given.status == 201 {
                 reply["headers"]["Location"] =

@@ -103,6 +103,15 @@ impl Problem {
         self.0.code
     }
 
+    pub(crate) fn status(&self) -> u16 {
+        self.0.status
+    }
+
+    /// What to mend, with `answer_invalid`.
+    pub(crate) fn field(&self) -> Option<&str> {
+        self.0.field.as_deref()
+    }
+
     /// What stands, with `hold_already_decided`.
     pub(crate) fn decision(&self) -> Option<&Value> {
         self.0.decision.as_ref()

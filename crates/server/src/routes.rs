@@ -9,7 +9,7 @@ use domain::event::Scope;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
-use crate::openapi::{Kind, Parameter};
+use crate::openapi::{Parameter, ParameterKind};
 use crate::problem::Problem;
 use crate::replay::Need;
 use crate::threshold::{Behind, Guard};
@@ -24,7 +24,7 @@ pub(crate) struct Route {
     pub(crate) access: Access,
     pub(crate) query: Vec<Parameter>,
     pub(crate) takes: Option<Shape>,
-    pub(crate) gives: Vec<Given>,
+    pub(crate) gives: Vec<RouteReply>,
     /// Problems that come from what it means; those that come from its shape are worked out.
     pub(crate) refuses: &'static [u16],
     /// What a caller must be to get a kept reply of it.
@@ -54,7 +54,7 @@ fn delete<T: 'static>(handler: impl Handler<T, App>) -> Handled {
 }
 
 /// One reply that is not a problem.
-pub(crate) struct Given {
+pub(crate) struct RouteReply {
     pub(crate) status: u16,
     pub(crate) kind: &'static str,
     pub(crate) shape: Option<Shape>,
@@ -118,7 +118,7 @@ impl Route {
     }
 
     fn gives<T: JsonSchema>(mut self, status: u16) -> Route {
-        self.gives.push(Given { status, kind: "application/json", shape: Some(shape::<T>) });
+        self.gives.push(RouteReply { status, kind: "application/json", shape: Some(shape::<T>) });
         self
     }
 
@@ -135,16 +135,16 @@ impl Route {
     }
 
     fn says(mut self, status: u16, kind: &'static str) -> Route {
-        self.gives.push(Given { status, kind, shape: None });
+        self.gives.push(RouteReply { status, kind, shape: None });
         self
     }
 }
 
-const AGENT: Parameter = Parameter::new("agent", Kind::Text, "only of this agent");
+const AGENT: Parameter = Parameter::new("agent", ParameterKind::Text, "only of this agent");
 
 const RISKS: [&str; 4] = ["low", "medium", "high", "critical"];
 
-const SEQUENCE: Kind = Kind::Number(0, u64::MAX);
+const SEQUENCE: ParameterKind = ParameterKind::Number(0, u64::MAX);
 
 const EVENTS: [Parameter; 1] = [Parameter::new(
     "after",
@@ -175,7 +175,7 @@ fn native() -> Vec<Route> {
         caller(Method::POST, "/v1/sessions", "Open a session", post(sessions::open))
             .takes::<wire::NewSessionBody>()
             .replay(Need::Scope(Scope::Run))
-            .gives::<wire::Session>(201)
+            .gives::<wire::SessionDocument>(201)
             .refuses(&[403]),
         caller(
             Method::GET,
@@ -183,14 +183,14 @@ fn native() -> Vec<Route> {
             "The sessions that the caller may see",
             get(sessions::list),
         )
-        .query([AGENT, Parameter::LIMIT, Parameter::cursor(Kind::Id("ses_"))])
+        .query([AGENT, Parameter::LIMIT, Parameter::cursor(ParameterKind::Id("ses_"))])
         .gives::<wire::List<wire::Summary>>(200),
         caller(Method::GET, "/v1/sessions/{id}", "One session in full", get(sessions::show))
-            .gives::<wire::Session>(200),
+            .gives::<wire::SessionDocument>(200),
         caller(Method::POST, "/v1/sessions/{id}/messages", "Say something", post(messages::say))
             .takes::<wire::SayBody>()
             .replay(Need::Scope(Scope::Run))
-            .gives::<wire::Said>(202)
+            .gives::<wire::MessageReceipt>(202)
             .says(200, "text/event-stream")
             .refuses(&[409, 423]),
         caller(
@@ -228,15 +228,19 @@ fn native() -> Vec<Route> {
             .refuses(&[409, 423]),
         caller(Method::GET, "/v1/holds", "The inbox", get(holds::list))
             .query([
-                Parameter::new("state", Kind::OneOf(&holds::STATES), "only in this state"),
+                Parameter::new("state", ParameterKind::OneOf(&holds::STATES), "only in this state"),
                 AGENT,
-                Parameter::new("session", Kind::Id("ses_"), "only of this session"),
-                Parameter::new("kind", Kind::OneOf(&holds::KINDS), "only of this kind"),
-                Parameter::new("risk", Kind::OneOf(&RISKS), "only of this risk"),
-                Parameter::new("mine", Kind::Flag, "true: only what the caller may answer now"),
-                Parameter::new("q", Kind::Text, "a text in the title or the tool's name"),
+                Parameter::new("session", ParameterKind::Id("ses_"), "only of this session"),
+                Parameter::new("kind", ParameterKind::OneOf(&holds::KINDS), "only of this kind"),
+                Parameter::new("risk", ParameterKind::OneOf(&RISKS), "only of this risk"),
+                Parameter::new(
+                    "mine",
+                    ParameterKind::Flag,
+                    "true: only what the caller may answer now",
+                ),
+                Parameter::new("q", ParameterKind::Text, "a text in the title or the tool's name"),
                 Parameter::LIMIT,
-                Parameter::cursor(Kind::Id("hold_")),
+                Parameter::cursor(ParameterKind::Id("hold_")),
             ])
             .gives::<wire::List<wire::Hold>>(200),
         caller(Method::POST, "/v1/holds", "Open a hold from outside", post(holds::open))
@@ -283,12 +287,12 @@ fn native() -> Vec<Route> {
             .query([
                 Parameter::new(
                     "until",
-                    Kind::OneOf(&["decided", "settled"]),
+                    ParameterKind::OneOf(&["decided", "settled"]),
                     "`decided` if not said",
                 ),
                 Parameter::new(
                     "timeout_s",
-                    Kind::Number(0, u64::MAX),
+                    ParameterKind::Number(0, u64::MAX),
                     "30 if not said; more than 60 counts as 60",
                 ),
             ])
@@ -319,7 +323,7 @@ fn administration() -> Vec<Route> {
         caller(Method::DELETE, "/v1/grants/{id}", "Take a grant back", delete(grants::revoke))
             .says(204, ""),
         admin(Method::GET, "/v1/tokens", "Tokens, without their secrets", get(tokens::list))
-            .query([Parameter::LIMIT, Parameter::cursor(Kind::Id("tok_"))])
+            .query([Parameter::LIMIT, Parameter::cursor(ParameterKind::Id("tok_"))])
             .gives::<wire::List<wire::Token>>(200),
         admin(
             Method::POST,

@@ -25,7 +25,7 @@ use crate::asked;
 use crate::auth::{Credential, Who};
 use crate::limits::{PAGE_MAX, PIECE_BYTES};
 use crate::problem::Problem;
-use crate::streams::Place;
+use crate::streams::StreamPermit;
 use crate::wire;
 
 /// What one commit makes known is mostly shorter.
@@ -62,9 +62,15 @@ pub(crate) enum Scene {
 }
 
 /// What happens in a scene, as it happens.
-pub(crate) fn stream(app: &App, who: Who, place: Place, follow: Follow, scene: Scene) -> Response {
+pub(crate) fn stream(
+    app: &App,
+    who: Who,
+    place: StreamPermit,
+    follow: Follow,
+    scene: Scene,
+) -> Response {
     let Who { caller, credential } = who;
-    let told = Teller::tell_all(app, caller, follow, scene);
+    let told = EventTeller::tell_all(app, caller, follow, scene);
     // Something at once, so that everybody on the way knows that the stream stands.
     reply(Sending::body(app, credential, place, FOLLOWING.to_vec(), told))
 }
@@ -74,12 +80,12 @@ pub(crate) fn stream(app: &App, who: Who, place: Place, follow: Follow, scene: S
 pub(crate) async fn run(
     app: &App,
     who: Who,
-    place: Place,
+    place: StreamPermit,
     follow: Follow,
     scene: Scene,
 ) -> Response {
     let Who { caller, credential } = who;
-    let told = Teller::tell_all(app, caller, follow, scene);
+    let told = EventTeller::tell_all(app, caller, follow, scene);
     let (opening, rest) = gather(told, tokio::time::sleep(app.limits.moment)).await;
     reply(match rest {
         None => Body::from(opening),
@@ -123,14 +129,14 @@ struct Sending {
     /// Keeps its place in the log also while a heartbeat is sent.
     told: Pieces,
     checked: Instant,
-    _place: Place,
+    _place: StreamPermit,
 }
 
 impl Sending {
     fn body(
         app: &App,
         credential: Credential,
-        place: Place,
+        place: StreamPermit,
         opening: Vec<u8>,
         told: Pieces,
     ) -> Body {
@@ -165,7 +171,7 @@ impl Sending {
     }
 }
 
-struct Teller {
+struct EventTeller {
     app: App,
     caller: Caller,
     scene: Scene,
@@ -173,9 +179,9 @@ struct Teller {
     is_over: bool,
 }
 
-impl Teller {
+impl EventTeller {
     fn tell_all(app: &App, caller: Caller, follow: Follow, scene: Scene) -> Pieces {
-        let teller = Teller { app: app.clone(), caller, scene, follow, is_over: false };
+        let teller = EventTeller { app: app.clone(), caller, scene, follow, is_over: false };
         Box::pin(unfold(teller, |mut teller| async move {
             teller.next().await.map(|bytes| (bytes, teller))
         }))
@@ -214,7 +220,7 @@ impl Teller {
                     Scene::Session(_) | Scene::Everything => true,
                 };
                 if ours {
-                    let (name, data) = wire::spoken(&spoken);
+                    let (name, data) = wire::spoken_event(&spoken);
                     write(piece, name, None, &data);
                 }
                 Ok(false)
@@ -246,7 +252,7 @@ impl Teller {
             }
             _ => None,
         };
-        let data = wire::Told { happening, about: about.as_deref(), under, engine };
+        let data = wire::EventPayload { happening, about: about.as_deref(), under, engine };
         write(piece, happening.event().name(), Some(happening.position), &data);
         Ok(())
     }
@@ -257,7 +263,7 @@ impl Teller {
         let data = match &self.scene {
             Scene::Session(id) => {
                 let session = engine.session(&self.caller, *id).await?;
-                json!({"position": position, "session": wire::Session::of(&session, engine)})
+                json!({"position": position, "session": wire::SessionDocument::of(&session, engine)})
             }
             Scene::Everything | Scene::Run { .. } => {
                 let filter = HoldFilter {

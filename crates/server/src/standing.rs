@@ -31,7 +31,7 @@ impl Places {
         Arc::new(Standing {
             known: self.known.clone(),
             evicted: ticket.evicted(),
-            place: Mutex::new(Place::Stranger { _ticket: ticket }),
+            place: Mutex::new(ConnectionSlot::Stranger { _ticket: ticket }),
             is_known: AtomicBool::new(false),
         })
     }
@@ -46,11 +46,11 @@ impl Places {
 pub(crate) struct Standing {
     known: Arc<Semaphore>,
     evicted: CancellationToken,
-    place: Mutex<Place>,
+    place: Mutex<ConnectionSlot>,
     is_known: AtomicBool,
 }
 
-enum Place {
+enum ConnectionSlot {
     Stranger { _ticket: Ticket },
     Known { _permit: OwnedSemaphorePermit },
 }
@@ -64,7 +64,7 @@ impl Standing {
         }
         let Ok(permit) = self.known.clone().try_acquire_owned() else { return };
         let mut place = self.place.lock().unpoisoned();
-        *place = Place::Known { _permit: permit };
+        *place = ConnectionSlot::Known { _permit: permit };
         self.is_known.store(true, Ordering::Relaxed);
     }
 

@@ -10,9 +10,9 @@ use crate::limits::HttpLimits;
 use crate::problem::Problem;
 
 #[derive(Clone)]
-pub(crate) struct Streams(Arc<Inner>);
+pub(crate) struct Streams(Arc<StreamsInner>);
 
-struct Inner {
+struct StreamsInner {
     most: usize,
     most_per_caller: usize,
     open: Mutex<HashMap<String, usize>>,
@@ -20,14 +20,14 @@ struct Inner {
 }
 
 /// A place; dropping it frees it.
-pub(crate) struct Place {
+pub(crate) struct StreamPermit {
     streams: Streams,
     caller: String,
 }
 
 impl Streams {
     pub(crate) fn new(limits: &HttpLimits, gauge: Gauge) -> Streams {
-        Streams(Arc::new(Inner {
+        Streams(Arc::new(StreamsInner {
             most: limits.streams,
             most_per_caller: limits.streams_per_caller,
             open: Mutex::default(),
@@ -35,7 +35,7 @@ impl Streams {
         }))
     }
 
-    pub(crate) fn take(&self, caller: String) -> Result<Place, Problem> {
+    pub(crate) fn take(&self, caller: String) -> Result<StreamPermit, Problem> {
         let mut open = self.0.open.lock().unpoisoned();
         if open.values().sum::<usize>() >= self.0.most {
             return Err(Problem::too_many("too many event streams are open; try again later", 5));
@@ -50,11 +50,11 @@ impl Streams {
         }
         *own += 1;
         self.0.gauge.inc();
-        Ok(Place { streams: self.clone(), caller })
+        Ok(StreamPermit { streams: self.clone(), caller })
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         let inner = &self.streams.0;
         let mut open = inner.open.lock().unpoisoned();

@@ -11,7 +11,7 @@ use domain::json::Arguments;
 use domain::person::{Actor, Audience, People, Person, PersonId, Proof};
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
-use ports::channel::{Key, MessageRef, Nonce, Redraw, Showing};
+use ports::channel::{DeliveryKey, MessageRef, Nonce, Redraw, Showing};
 use serde_json::{Value, json};
 
 /// A hold in one place, as a channel is told to show it.
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 pub struct Asked {
     pub hold: Hold,
     pub people: People,
-    pub key: Key,
+    pub key: DeliveryKey,
     pub nonce: Nonce,
     pub link: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Asked {
         Asked {
             hold,
             people: People::new([ana]),
-            key: Key::new("7Q2").expect("a key"),
+            key: DeliveryKey::new("7Q2").expect("a key"),
             nonce: Nonce::new("k3x9ab").expect("a nonce"),
             link,
         }
@@ -64,7 +64,7 @@ impl Asked {
 
     /// The same, under another key.
     pub fn keyed(mut self, key: &str) -> Asked {
-        self.key = Key::new(key).expect("a key");
+        self.key = DeliveryKey::new(key).expect("a key");
         self
     }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::hold::Question;
 use ports::channel::{
-    ButtonAction, Channel, ChannelError, MessageRef, Place, Pointer, Saying, Shown, Spoken, Step,
-    StepKind, WebhookRequest,
+    ButtonAction, Channel, ChannelError, Destination, MessageRef, OutgoingText, Pointer, Shown,
+    Step, StepKind, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub trait Platform: Sync {
     fn clock(&self) -> &dyn Clock;
 
     /// A chat that our account may write in.
-    fn place(&self) -> Place;
+    fn place(&self) -> Destination;
 
     /// Our messages that stand there, as texts, the oldest first.
     fn standing(&self) -> Vec<String>;
@@ -250,7 +250,8 @@ async fn tells_each_step(platform: &dyn Platform) {
 
 async fn says_what_it_is_told(platform: &dyn Platform) {
     let hostile = "plain, *bold* _low_ <b>&amp; `code` [link](https://example.com) @here";
-    let saying = Saying { key: "conforms-said", text: hostile, reply_to: None, whisper_to: None };
+    let saying =
+        OutgoingText { key: "conforms-said", text: hostile, reply_to: None, whisper_to: None };
     let before = platform.standing();
     let spoken = platform.channel().say_piece(&platform.place(), &saying, 0).await;
     if !platform.channel().talks() {
@@ -258,7 +259,7 @@ async fn says_what_it_is_told(platform: &dyn Platform) {
         assert_eq!(platform.standing(), before);
         return;
     }
-    assert_eq!(spoken, Ok(Spoken::All), "a short text is one message");
+    assert_eq!(spoken, Ok(TextProgress::All), "a short text is one message");
     let said = platform.standing().pop().unwrap_or_default();
     assert!(said.contains("plain, ") && said.contains("code"), "{said}");
     says_a_long_text_piece_by_piece(platform).await;
@@ -269,14 +270,15 @@ async fn says_a_long_text_piece_by_piece(platform: &dyn Platform) {
     let long: String = (1_000..2_400).map(|number| format!("word{number} ")).collect();
     let before = platform.standing().len();
     let mut said = String::new();
-    let saying = Saying { key: "conforms-long", text: &long, reply_to: None, whisper_to: None };
+    let saying =
+        OutgoingText { key: "conforms-long", text: &long, reply_to: None, whisper_to: None };
     for piece in 0.. {
         let spoken = platform.channel().say_piece(&platform.place(), &saying, piece).await;
         assert_eq!(platform.standing().len(), before + piece + 1, "one message for each piece");
         said.push_str(&platform.standing().pop().unwrap_or_default());
         match spoken.expect("it can be said") {
-            Spoken::More => assert!(piece < 100, "it never ends"),
-            Spoken::All => break,
+            TextProgress::More => assert!(piece < 100, "it never ends"),
+            TextProgress::All => break,
         }
     }
     // Where a platform cuts in the middle of a word, that one is in no piece as a whole.

@@ -2,22 +2,22 @@
 //! kind of question, a title that fits) is left out here.
 
 use domain::view::{
-    Author, FOREIGN_MARK, Field, FieldValue, ForeignText, FormField, LINE_END, Label, Part, Sign,
-    View,
+    Author, FOREIGN_MARK, Field, FieldValue, ForeignText, FormField, LINE_END, Label, Sign, View,
+    ViewPart,
 };
 use domain::visible::spell_span;
 
-use super::body::Block;
+use super::body::CardBlock;
 use super::captioned::quoted;
 use super::phrased::detail_lines;
-use super::words::{Language, Words};
+use super::words::{CardWords, Language};
 
-pub(super) fn blocks(view: &View, words: Words, title_is_whole: bool) -> Vec<Block> {
+pub(super) fn blocks(view: &View, words: CardWords, title_is_whole: bool) -> Vec<CardBlock> {
     let mut blocks = Blocks { blocks: Vec::new(), words };
     for part in &view.parts {
         match part {
-            Part::Fact { label: Label::Asks, .. } => {}
-            Part::Quote { label: Label::Title, .. } if title_is_whole => {}
+            ViewPart::Fact { label: Label::Asks, .. } => {}
+            ViewPart::Quote { label: Label::Title, .. } if title_is_whole => {}
             part => blocks.part(part),
         }
     }
@@ -42,13 +42,13 @@ fn one_line(text: &ForeignText) -> String {
 }
 
 struct Blocks {
-    blocks: Vec<Block>,
-    words: Words,
+    blocks: Vec<CardBlock>,
+    words: CardWords,
 }
 
 impl Blocks {
     fn ours(&mut self, line: String) {
-        self.blocks.push(Block::Ours(line));
+        self.blocks.push(CardBlock::Ours(line));
     }
 
     fn heading(&mut self, name: &str, by: Author) {
@@ -61,30 +61,30 @@ impl Blocks {
 
     fn foreign(&mut self, lines: Vec<String>) {
         if !lines.is_empty() {
-            self.blocks.push(Block::Foreign(lines));
+            self.blocks.push(CardBlock::Foreign(lines));
         }
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &ViewPart) {
         let words = self.words;
         match part {
-            Part::Fact { label, value } => {
+            ViewPart::Fact { label, value } => {
                 let value = words.fact_value(*label, value);
                 self.ours(words.labelled(words.label(*label), &value));
             }
-            Part::Quote { label, by, text, kind } => {
+            ViewPart::Quote { label, by, text, kind } => {
                 self.heading(words.label(*label), *by);
                 self.foreign(quoted(text, kind.as_ref(), words));
             }
-            Part::Runs { by, detail } => {
+            ViewPart::Runs { by, detail } => {
                 self.heading(words.label(Label::Runs), *by);
                 self.foreign(detail_lines(detail, words));
             }
-            Part::Fields { label, by, fields } => {
+            ViewPart::Fields { label, by, fields } => {
                 self.heading(words.label(*label), *by);
                 self.foreign(fields.iter().flat_map(field).collect());
             }
-            Part::Options { by, multiple, allow_other, options } => {
+            ViewPart::Options { by, multiple, allow_other, options } => {
                 self.heading(words.choose_of(*multiple), *by);
                 // Numbered as buttons and replies count them.
                 let lines = options.iter().zip(1..).flat_map(|(option, number)| {
@@ -104,14 +104,14 @@ impl Blocks {
                     self.ours(words.or_other().to_owned());
                 }
             }
-            Part::Form { by, fields, more } => {
+            ViewPart::Form { by, fields, more } => {
                 self.heading(words.label(Label::Form), *by);
                 self.foreign(fields.iter().flat_map(|one| form_field(one, words)).collect());
                 if *more {
                     self.ours(words.more_rules().to_owned());
                 }
             }
-            Part::Diff { label, by, lines } => {
+            ViewPart::Diff { label, by, lines } => {
                 self.heading(words.label(*label), *by);
                 let lines = lines.iter().flat_map(|line| {
                     let sign = match line.sign {
@@ -127,7 +127,7 @@ impl Blocks {
                 });
                 self.foreign(lines.collect());
             }
-            Part::Warning { by, text, kind } => {
+            ViewPart::Warning { by, text, kind } => {
                 self.heading(&format!("⚠ {}", words.warning()), *by);
                 let worded = kind.as_ref().and_then(|kind| words.warned(kind));
                 // It may quote others, in whatever language it is.
@@ -142,8 +142,8 @@ impl Blocks {
 
 /// A line of an edit, with the words in it that are ours. Fields end in a colon, a quoted text or a scalar, and lines of a text begin
 /// with a mark; so none of those looks like them.
-fn edited(line: String, words: Words) -> String {
-    let english = Words(Language::English);
+fn edited(line: String, words: CardWords) -> String {
+    let english = CardWords(Language::English);
     if line == english.more_changed() {
         return words.more_changed().to_owned();
     }
@@ -179,7 +179,7 @@ fn field(field: &Field) -> Vec<String> {
     }
 }
 
-fn form_field(field: &FormField, words: Words) -> Vec<String> {
+fn form_field(field: &FormField, words: CardWords) -> Vec<String> {
     let name = match &field.title {
         Some(title) => format!("{} ({})", one_line(title), one_line(&field.name)),
         None => one_line(&field.name),
@@ -196,7 +196,7 @@ fn form_field(field: &FormField, words: Words) -> Vec<String> {
 mod tests {
     use domain::hold::{Choice, Question};
 
-    use super::super::asks::Asks;
+    use super::super::asks::CardQuestion;
     use super::super::sample::{asking, drawn};
     use crate::card::Language;
 
@@ -212,7 +212,7 @@ mod tests {
             Question::Choose { options: options.to_vec(), multiple: false, allow_other: false };
         let card = drawn(&asking(question), Language::English);
         let text = card.body.text();
-        let Asks::Choose { options, .. } = &card.asks else { panic!("{:?}", card.asks) };
+        let CardQuestion::Choose { options, .. } = &card.asks else { panic!("{:?}", card.asks) };
         for (button, id) in options.iter().zip(["0", "1", "2"]) {
             assert!(text.contains(&format!("{} (id {id})", button.label)), "{text}");
         }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn words_of_ours_in_an_edit_are_chinese_and_those_of_others_stay() {
         let line =
-            |text: &str| super::edited(text.to_owned(), crate::card::Words(Language::Chinese));
+            |text: &str| super::edited(text.to_owned(), crate::card::CardWords(Language::Chinese));
         assert_eq!(
             line("… (more was changed than is shown here)"),
             "…（更改较多，此处未全部显示）"
@@ -231,7 +231,8 @@ mod tests {
         for foreign in ["  │ sql: (text)", "a: \"x: (text)\"", "(text):", "x (text): 1"] {
             assert_eq!(line(foreign), foreign);
         }
-        let english = super::edited("sql: (text)".into(), crate::card::Words(Language::English));
+        let english =
+            super::edited("sql: (text)".into(), crate::card::CardWords(Language::English));
         assert_eq!(english, "sql: (text)");
     }
 
@@ -241,7 +242,7 @@ mod tests {
         let ours = drawn(&asking(question(vec![Choice::link_opened()])), Language::Chinese);
         let text = ours.body.text();
         assert!(text.contains("1. 我已打开链接\n") && !text.contains("link"), "{text}");
-        let Asks::Choose { options, .. } = &ours.asks else { panic!("{:?}", ours.asks) };
+        let CardQuestion::Choose { options, .. } = &ours.asks else { panic!("{:?}", ours.asks) };
         assert_eq!(options[0].label, "1. 我已打开链接");
         let theirs = Choice { id: "1".into(), ..Choice::link_opened() };
         let theirs = drawn(&asking(question(vec![theirs])), Language::Chinese);

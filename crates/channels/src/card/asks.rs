@@ -1,10 +1,10 @@
 //! What can be pressed or filled in.
 
-use super::form::Field;
+use super::form::CardField;
 use ports::channel::{ButtonAction, Pointer};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum CardQuestion {
     /// Nothing any more, or nothing that a chat can do: the link is the way.
     Nothing,
     /// Yes or no. Without `allow`, only no: somebody who has not seen everything can still refuse.
@@ -32,7 +32,7 @@ pub enum Asks {
         deny: Button,
     },
     Fill {
-        fields: Vec<Field>,
+        fields: Vec<CardField>,
         submit: Button,
         deny: Button,
     },
@@ -68,25 +68,25 @@ pub enum Does {
     Back,
 }
 
-impl Asks {
+impl CardQuestion {
     /// What is left when not everything was shown: a no.
-    pub(super) fn only_no(&self, explain: &str) -> Asks {
+    pub(super) fn only_no(&self, explain: &str) -> CardQuestion {
         match self {
-            Asks::Nothing => Asks::Nothing,
-            Asks::Decide { deny, explain, .. } => {
-                Asks::Decide { allow: None, deny: deny.clone(), explain: explain.clone() }
+            CardQuestion::Nothing => CardQuestion::Nothing,
+            CardQuestion::Decide { deny, explain, .. } => {
+                CardQuestion::Decide { allow: None, deny: deny.clone(), explain: explain.clone() }
             }
-            Asks::Confirm { deny, .. }
-            | Asks::Choose { deny, .. }
-            | Asks::ChooseSeveral { deny, .. }
-            | Asks::Fill { deny, .. } => {
+            CardQuestion::Confirm { deny, .. }
+            | CardQuestion::Choose { deny, .. }
+            | CardQuestion::ChooseSeveral { deny, .. }
+            | CardQuestion::Fill { deny, .. } => {
                 let explain = Button::new(
                     explain.to_owned(),
                     &deny.pointer,
                     ButtonAction::Explain,
                     Style::Plain,
                 );
-                Asks::Decide { allow: None, deny: deny.clone(), explain }
+                CardQuestion::Decide { allow: None, deny: deny.clone(), explain }
             }
         }
     }
@@ -94,12 +94,12 @@ impl Asks {
     /// Whether a yes, a choice or a form can be given with this card.
     pub fn takes_a_yes(&self) -> bool {
         match self {
-            Asks::Nothing | Asks::Decide { allow: None, .. } => false,
-            Asks::Decide { .. }
-            | Asks::Confirm { .. }
-            | Asks::Choose { .. }
-            | Asks::ChooseSeveral { .. }
-            | Asks::Fill { .. } => true,
+            CardQuestion::Nothing | CardQuestion::Decide { allow: None, .. } => false,
+            CardQuestion::Decide { .. }
+            | CardQuestion::Confirm { .. }
+            | CardQuestion::Choose { .. }
+            | CardQuestion::ChooseSeveral { .. }
+            | CardQuestion::Fill { .. } => true,
         }
     }
 }

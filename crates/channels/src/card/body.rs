@@ -4,16 +4,16 @@
 use domain::digest::Digest;
 use domain::view::FOREIGN_MARK;
 
-use super::shown::kept;
+use super::shown::first_characters;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body {
-    pub blocks: Vec<Block>,
+pub struct CardBody {
+    pub blocks: Vec<CardBlock>,
     pub cut: Option<Cut>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block {
+pub enum CardBlock {
     /// One line of our own words.
     Ours(String),
     /// Lines of foreign text, each safe to show behind a mark.
@@ -29,9 +29,9 @@ pub struct Cut {
     pub digest: Digest,
 }
 
-impl Body {
-    pub(super) fn whole(blocks: Vec<Block>) -> Body {
-        Body { blocks, cut: None }
+impl CardBody {
+    pub(super) fn whole(blocks: Vec<CardBlock>) -> CardBody {
+        CardBody { blocks, cut: None }
     }
 
     /// As plain text, with a mark before every foreign line.
@@ -39,8 +39,8 @@ impl Body {
         let mut text = String::new();
         for block in &self.blocks {
             match block {
-                Block::Ours(line) => push_line(&mut text, "", line),
-                Block::Foreign(lines) => {
+                CardBlock::Ours(line) => push_line(&mut text, "", line),
+                CardBlock::Foreign(lines) => {
                     lines.iter().for_each(|line| push_line(&mut text, FOREIGN_MARK, line));
                 }
             }
@@ -54,29 +54,29 @@ impl Body {
 
     fn lines(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().flat_map(|block| match block {
-            Block::Ours(line) => std::slice::from_ref(line).iter().map(String::as_str),
-            Block::Foreign(lines) => lines.as_slice().iter().map(String::as_str),
+            CardBlock::Ours(line) => std::slice::from_ref(line).iter().map(String::as_str),
+            CardBlock::Foreign(lines) => lines.as_slice().iter().map(String::as_str),
         })
     }
 
     /// So many characters of it.
-    pub(super) fn cut_to(&self, characters: usize) -> Body {
+    pub(super) fn cut_to(&self, characters: usize) -> CardBody {
         let mut room = characters;
         let mut blocks = Vec::new();
         for block in &self.blocks {
             match block {
                 // Half a line of ours says nothing.
-                Block::Ours(line) if line.chars().count() < room => {
+                CardBlock::Ours(line) if line.chars().count() < room => {
                     room -= line.chars().count() + 1;
                     blocks.push(block.clone());
                 }
-                Block::Ours(_) => break,
-                Block::Foreign(lines) => {
+                CardBlock::Ours(_) => break,
+                CardBlock::Foreign(lines) => {
                     let mut shown = Vec::new();
                     for line in lines {
                         let length = line.chars().count();
                         if length >= room {
-                            let part = kept(line, room.saturating_sub(1)).trim_end();
+                            let part = first_characters(line, room.saturating_sub(1)).trim_end();
                             shown.extend((!part.is_empty()).then(|| part.to_owned()));
                             room = 0;
                             break;
@@ -84,7 +84,7 @@ impl Body {
                         shown.push(line.clone());
                         room -= length + 1;
                     }
-                    blocks.extend((!shown.is_empty()).then_some(Block::Foreign(shown)));
+                    blocks.extend((!shown.is_empty()).then_some(CardBlock::Foreign(shown)));
                 }
             }
             if room == 0 {
@@ -92,13 +92,13 @@ impl Body {
             }
         }
         let whole = self.text();
-        let shown = Body::whole(blocks);
+        let shown = CardBody::whole(blocks);
         let cut = Cut {
             shown_bytes: shown.text().len(),
             total_bytes: whole.len(),
             digest: Digest::of(whole.as_bytes()),
         };
-        Body { cut: Some(cut), ..shown }
+        CardBody { cut: Some(cut), ..shown }
     }
 }
 

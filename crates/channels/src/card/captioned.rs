@@ -6,10 +6,14 @@ use domain::caption::{CaptionKind, RowChange};
 use domain::view::ForeignText;
 
 use super::asked::spelled;
-use super::words::{Language, Words};
+use super::words::{CardWords, Language};
 
 /// A text that is safe behind a mark, worded in the language of the card if it is ours.
-pub(super) fn quoted(text: &ForeignText, kind: Option<&CaptionKind>, words: Words) -> Vec<String> {
+pub(super) fn quoted(
+    text: &ForeignText,
+    kind: Option<&CaptionKind>,
+    words: CardWords,
+) -> Vec<String> {
     match kind.and_then(|kind| words.captioned(kind)) {
         // It may quote others, in whatever language it is.
         Some(line) => spelled(&ForeignText::marked(&line.replace('\n', " "))),
@@ -17,7 +21,7 @@ pub(super) fn quoted(text: &ForeignText, kind: Option<&CaptionKind>, words: Word
     }
 }
 
-impl Words {
+impl CardWords {
     /// `None`: the line as it is stored.
     fn captioned(self, kind: &CaptionKind) -> Option<String> {
         match self.0 {
@@ -171,7 +175,7 @@ mod tests {
         hold.preview.summary = Some(Caption::new(kind.clone()));
         let card = drawn(&hold, language);
         let text = card.body.text();
-        let heading = Words(language).label(domain::view::Label::Preview);
+        let heading = CardWords(language).label(domain::view::Label::Preview);
         let mut lines = text.lines().skip_while(|line| !line.contains(heading)).skip(1);
         [card.title, lines.next().expect("the summary").to_owned()]
     }

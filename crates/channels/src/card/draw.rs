@@ -2,20 +2,20 @@
 
 use domain::hold::{Hold, Question, Risk};
 use domain::person::People;
-use domain::view::{Label, Part, View};
+use domain::view::{Label, View, ViewPart};
 
 use super::asked::blocks;
-use super::asks::{Asks, Button, Style};
-use super::body::{Block, Body};
+use super::asks::{Button, CardQuestion, Style};
+use super::body::{CardBlock, CardBody};
 use super::captioned::quoted;
 use super::clock::Zone;
 use super::form;
 use super::people;
-use super::settled::{Ended, Outcome, ended};
+use super::settled::{OutcomeLine, SettledSummary, settled_summary};
 use super::shown::{clipped, line};
-use super::words::{Language, Words};
+use super::words::{CardWords, Language};
 use crate::limits::{BUTTON_CHARACTERS_MAX, FACT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX};
-use ports::channel::{ButtonAction, Key, Nonce, Pointer};
+use ports::channel::{ButtonAction, DeliveryKey, Nonce, Pointer};
 use reply_parser::ApprovalCode;
 
 /// Everything on it is safe to show; what a platform's markup would do with it is that platform's
@@ -34,11 +34,11 @@ pub struct Card {
     /// Until when, in the people's own time.
     pub until: Option<String>,
     /// What others said about how it ended.
-    pub outcome: Option<Outcome>,
-    pub body: Body,
+    pub outcome: Option<OutcomeLine>,
+    pub body: CardBody,
     /// Who asks, who may answer, who voted, and by which rule.
     pub facts: Vec<Fact>,
-    pub asks: Asks,
+    pub asks: CardQuestion,
     /// How to answer in words.
     pub hint: Option<String>,
     /// How to say no in words, where a yes is not taken.
@@ -67,11 +67,11 @@ pub enum Tone {
 
 /// What is known of the place where a hold is shown.
 #[derive(Clone, Debug)]
-pub struct Prompt<'a> {
+pub struct CardContext<'a> {
     pub people: &'a People,
     pub language: Language,
     pub zone: Zone,
-    pub key: Key,
+    pub key: DeliveryKey,
     pub nonce: Nonce,
     pub link: Option<String>,
     /// `None`: here words do not answer.
@@ -87,14 +87,18 @@ pub struct Replies<'a> {
 
 impl Card {
     /// The hold as it stands now.
-    pub fn draw(hold: &Hold, prompt: &Prompt) -> Card {
-        let words = Words(prompt.language);
+    pub fn draw(hold: &Hold, prompt: &CardContext) -> Card {
+        let words = CardWords(prompt.language);
         let pending = hold.is_pending();
-        let Ended { tone, headline, outcome } = match pending {
-            true => Ended { tone: Tone::Waiting, headline: asked(hold, words), outcome: None },
-            false => ended(hold, prompt, words),
+        let SettledSummary { tone, headline, outcome } = match pending {
+            true => SettledSummary {
+                tone: Tone::Waiting,
+                headline: question_line(hold, words),
+                outcome: None,
+            },
+            false => settled_summary(hold, prompt, words),
         };
-        let asks = if pending { asks(hold, prompt, words) } else { Asks::Nothing };
+        let asks = if pending { asks(hold, prompt, words) } else { CardQuestion::Nothing };
         let until = hold.expires_at.filter(|_| pending);
         let view = View::of(hold);
         let whole_title = title(&view, words);
@@ -107,7 +111,7 @@ impl Card {
             tag: line(&hold.tag, 8),
             until: until.map(|at| prompt.zone.moment(at, hold.opened_at)),
             outcome,
-            body: Body::whole(blocks(&view, words, title == whole_title)),
+            body: CardBody::whole(blocks(&view, words, title == whole_title)),
             title,
             facts: facts(hold, prompt, words),
             hint: hint(hold, prompt, &asks, words),
@@ -119,35 +123,36 @@ impl Card {
 
     /// Everything to read below the headline, ours and foreign apart: what it is about, what came of it,
     /// the exact call, and then who is concerned.
-    pub(crate) fn flow(&self) -> Vec<Block> {
+    pub(crate) fn flow(&self) -> Vec<CardBlock> {
         let mut flow = self.flow_of_the_call();
-        flow.extend(self.facts().map(Block::Ours));
+        flow.extend(self.facts().map(CardBlock::Ours));
         flow
     }
 
     /// The same without the names of those who are concerned.
-    pub(crate) fn flow_of_the_call(&self) -> Vec<Block> {
-        let words = Words(self.language);
-        let mut flow = vec![Block::Foreign(vec![self.title.clone()]), Block::Ours(self.subtitle())];
+    pub(crate) fn flow_of_the_call(&self) -> Vec<CardBlock> {
+        let words = CardWords(self.language);
+        let mut flow =
+            vec![CardBlock::Foreign(vec![self.title.clone()]), CardBlock::Ours(self.subtitle())];
         if let Some(outcome) = &self.outcome {
-            flow.push(Block::Ours(words.labelled(outcome.label, "")));
-            flow.push(Block::Foreign(vec![outcome.line.clone()]));
+            flow.push(CardBlock::Ours(words.labelled(outcome.label, "")));
+            flow.push(CardBlock::Foreign(vec![outcome.line.clone()]));
         }
         flow.extend(self.body.blocks.iter().cloned());
-        flow.extend(self.cut_note().into_iter().flatten().map(Block::Ours));
+        flow.extend(self.cut_note().into_iter().flatten().map(CardBlock::Ours));
         flow
     }
 
     pub(crate) fn facts(&self) -> impl Iterator<Item = String> {
-        let words = Words(self.language);
+        let words = CardWords(self.language);
         self.facts.iter().map(move |fact| words.labelled(fact.name, &fact.value))
     }
 
     /// The card that a first press of a dangerous button leads to.
     pub(crate) fn asking_once_more(self) -> Card {
-        let words = Words(self.language);
+        let words = CardWords(self.language);
         match &self.asks {
-            Asks::Decide { allow: Some(allow), deny, .. } if allow.asks_twice => {
+            CardQuestion::Decide { allow: Some(allow), deny, .. } if allow.asks_twice => {
                 let label = words.approve_now().to_owned();
                 let allow = Button { label, ..allow.saying(ButtonAction::Allow) };
                 let back = Button::new(
@@ -156,7 +161,7 @@ impl Card {
                     ButtonAction::Back,
                     Style::Plain,
                 );
-                let asks = Asks::Confirm { back, allow, deny: deny.clone() };
+                let asks = CardQuestion::Confirm { back, allow, deny: deny.clone() };
                 let (question, more) = words.really(&self.tag, self.risk);
                 Card { asks, hint: Some(format!("{question} {more}")), ..self }
             }
@@ -185,10 +190,10 @@ impl Card {
     /// The same question where this platform has no way to ask it: only a no, and the link.
     pub(crate) fn elsewhere(&self) -> Card {
         let hint = match &self.asks {
-            Asks::Nothing => self.hint.clone(),
+            CardQuestion::Nothing => self.hint.clone(),
             // What cannot be said in words here must not be offered either.
             _ => {
-                let elsewhere = Words(self.language).elsewhere().to_owned();
+                let elsewhere = CardWords(self.language).elsewhere().to_owned();
                 let hints: Vec<String> =
                     [elsewhere].into_iter().chain(self.deny_hint.clone()).collect();
                 let chinese = self.language == Language::Chinese;
@@ -198,26 +203,26 @@ impl Card {
         Card { asks: self.only_no(), hint, ..self.clone() }
     }
 
-    fn only_no(&self) -> Asks {
-        self.asks.only_no(Words(self.language).deny_because())
+    fn only_no(&self) -> CardQuestion {
+        self.asks.only_no(CardWords(self.language).deny_because())
     }
 
     /// What must be said about a cut: the sizes, and why there is no yes.
     pub(crate) fn cut_note(&self) -> Option<[String; 2]> {
         let cut = self.body.cut.as_ref()?;
-        let words = Words(self.language);
+        let words = CardWords(self.language);
         let sizes = words.cut_sizes(cut.shown_bytes, cut.total_bytes, &cut.digest.to_string());
         Some([sizes, words.cut().to_owned()])
     }
 
     /// One line for a phone that shows no more: what is asked, and about what.
     pub(crate) fn notice(&self) -> String {
-        Words(self.language).labelled(&self.headline, &self.title)
+        CardWords(self.language).labelled(&self.headline, &self.title)
     }
 
     /// `#7Q2 · until 14:07 UTC`, as replies name it
     pub(crate) fn subtitle(&self) -> String {
-        let words = Words(self.language);
+        let words = CardWords(self.language);
         match &self.until {
             Some(until) => format!("#{} · {} {until}", self.tag, words.until()),
             None => format!("#{}", self.tag),
@@ -226,14 +231,14 @@ impl Card {
 }
 
 /// `🟠 Approval needed · high risk`
-fn asked(hold: &Hold, words: Words) -> String {
-    let (sign, risk) = (Words::risk_sign(hold.risk), words.of_risk(hold.risk));
+fn question_line(hold: &Hold, words: CardWords) -> String {
+    let (sign, risk) = (CardWords::risk_sign(hold.risk), words.of_risk(hold.risk));
     format!("{sign} {} · {risk}", words.asked(&hold.question))
 }
 
-fn title(view: &View, words: Words) -> String {
+fn title(view: &View, words: CardWords) -> String {
     let title = view.parts.iter().find_map(|part| match part {
-        Part::Quote { label: Label::Title, text, kind, .. } => {
+        ViewPart::Quote { label: Label::Title, text, kind, .. } => {
             Some(quoted(text, kind.as_ref(), words).concat())
         }
         _ => None,
@@ -241,7 +246,7 @@ fn title(view: &View, words: Words) -> String {
     title.unwrap_or_default()
 }
 
-fn facts(hold: &Hold, prompt: &Prompt, words: Words) -> Vec<Fact> {
+fn facts(hold: &Hold, prompt: &CardContext, words: CardWords) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut add = |name, value: Option<String>| {
         facts.extend(value.map(|value| Fact { name, value }));
@@ -257,7 +262,7 @@ fn facts(hold: &Hold, prompt: &Prompt, words: Words) -> Vec<Fact> {
     facts
 }
 
-fn asks(hold: &Hold, prompt: &Prompt, words: Words) -> Asks {
+fn asks(hold: &Hold, prompt: &CardContext, words: CardWords) -> CardQuestion {
     let at =
         Pointer { key: prompt.key.clone(), said: ButtonAction::Deny, nonce: prompt.nonce.clone() };
     let button = |label: &str, said, style| Button::new(label.to_owned(), &at, said, style);
@@ -267,7 +272,7 @@ fn asks(hold: &Hold, prompt: &Prompt, words: Words) -> Asks {
         Question::Approve => {
             let allow = button(words.approve(), ButtonAction::Allow, Style::Danger);
             let asks_twice = hold.risk >= Risk::High;
-            Asks::Decide { allow: Some(Button { asks_twice, ..allow }), deny, explain }
+            CardQuestion::Decide { allow: Some(Button { asks_twice, ..allow }), deny, explain }
         }
         Question::Choose { options, multiple, .. } => {
             let choices = options.iter().enumerate().map(|(index, option)| {
@@ -281,45 +286,54 @@ fn asks(hold: &Hold, prompt: &Prompt, words: Words) -> Asks {
             });
             let options = choices.collect();
             match multiple {
-                false => Asks::Choose { options, deny },
+                false => CardQuestion::Choose { options, deny },
                 true => {
                     let submit = button(words.submit(), ButtonAction::Form, Style::Plain);
-                    Asks::ChooseSeveral { options, submit, deny }
+                    CardQuestion::ChooseSeveral { options, submit, deny }
                 }
             }
         }
         Question::Fill { schema } => match form::fields(schema.as_ref(), words.free_text()) {
             Some(fields) => {
                 let submit = button(words.submit(), ButtonAction::Form, Style::Plain);
-                Asks::Fill { fields, submit, deny }
+                CardQuestion::Fill { fields, submit, deny }
             }
-            None => Asks::Decide { allow: None, deny, explain },
+            None => CardQuestion::Decide { allow: None, deny, explain },
         },
-        Question::Perform { .. } => Asks::Decide { allow: None, deny, explain },
+        Question::Perform { .. } => CardQuestion::Decide { allow: None, deny, explain },
         // What really happened is not for a button: it needs words, and a look.
-        Question::Settle => Asks::Nothing,
+        Question::Settle => CardQuestion::Nothing,
     }
 }
 
-fn hint(hold: &Hold, prompt: &Prompt, asks: &Asks, words: Words) -> Option<String> {
+fn hint(
+    hold: &Hold,
+    prompt: &CardContext,
+    asks: &CardQuestion,
+    words: CardWords,
+) -> Option<String> {
     if !hold.is_pending() {
         return None;
     }
     match (asks, prompt.replies) {
-        (Asks::Decide { allow: Some(_), .. }, Some(replies)) => {
+        (CardQuestion::Decide { allow: Some(_), .. }, Some(replies)) => {
             Some(words.reply(replies.code.map(ApprovalCode::as_shown), replies.mention))
         }
-        (Asks::Choose { .. }, Some(replies)) => Some(words.reply_with_number(replies.mention)),
-        (Asks::ChooseSeveral { .. }, Some(replies)) => {
+        (CardQuestion::Choose { .. }, Some(replies)) => {
+            Some(words.reply_with_number(replies.mention))
+        }
+        (CardQuestion::ChooseSeveral { .. }, Some(replies)) => {
             Some(words.reply_with_numbers(replies.mention))
         }
-        (Asks::Nothing | Asks::Decide { allow: None, .. }, _) => Some(words.elsewhere().to_owned()),
+        (CardQuestion::Nothing | CardQuestion::Decide { allow: None, .. }, _) => {
+            Some(words.elsewhere().to_owned())
+        }
         _ => None,
     }
 }
 
-fn deny_hint(prompt: &Prompt, asks: &Asks, words: Words) -> Option<String> {
-    let in_words = asks.takes_a_yes() && !matches!(asks, Asks::Fill { .. });
+fn deny_hint(prompt: &CardContext, asks: &CardQuestion, words: CardWords) -> Option<String> {
+    let in_words = asks.takes_a_yes() && !matches!(asks, CardQuestion::Fill { .. });
     let replies = prompt.replies.filter(|_| in_words)?;
     Some(words.reply_deny(replies.mention))
 }

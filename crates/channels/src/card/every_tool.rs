@@ -28,7 +28,7 @@ use tools::sql::postgres::{PgModify, PgModifyConfig, PgQuery, PgQueryConfig, PgT
 use tools::sql::{ModifyConfig, QueryConfig, SqlDatabases, SqlModify, SqlQuery};
 
 use super::Language;
-use super::asks::{Asks, Button};
+use super::asks::{Button, CardQuestion};
 use super::draw::Card;
 use super::sample::{asking, drawn};
 use crate::webhook::sample::hold;
@@ -109,14 +109,16 @@ fn text_of(card: &Card) -> String {
     lines.extend(card.facts());
     lines.extend(card.hint.iter().chain(&card.deny_hint).cloned());
     let buttons: Vec<&Button> = match &card.asks {
-        Asks::Nothing => Vec::new(),
-        Asks::Decide { allow, deny, explain } => allow.iter().chain([deny, explain]).collect(),
-        Asks::Confirm { back, allow, deny } => vec![back, allow, deny],
-        Asks::Choose { options, deny } => options.iter().chain([deny]).collect(),
-        Asks::ChooseSeveral { options, submit, deny } => {
+        CardQuestion::Nothing => Vec::new(),
+        CardQuestion::Decide { allow, deny, explain } => {
+            allow.iter().chain([deny, explain]).collect()
+        }
+        CardQuestion::Confirm { back, allow, deny } => vec![back, allow, deny],
+        CardQuestion::Choose { options, deny } => options.iter().chain([deny]).collect(),
+        CardQuestion::ChooseSeveral { options, submit, deny } => {
             options.iter().chain([submit, deny]).collect()
         }
-        Asks::Fill { submit, deny, .. } => vec![submit, deny],
+        CardQuestion::Fill { submit, deny, .. } => vec![submit, deny],
     };
     lines.extend(buttons.into_iter().map(|button| button.label.clone()));
     lines.join("\n")

@@ -8,16 +8,16 @@ use super::shown::line;
 use crate::limits::{FIELD_CHARACTERS_MAX, FIELDS_MAX, FORM_OPTIONS_MAX};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct CardField {
     /// The property of the schema, as the answer must name it.
     pub name: String,
     pub label: String,
     pub required: bool,
-    pub input: Input,
+    pub input: CardInput,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum CardInput {
     Text,
     Number,
     YesNo,
@@ -26,14 +26,14 @@ pub enum Input {
 }
 
 /// `None` if this form is not for a chat.
-pub(super) fn fields(schema: Option<&Value>, free_text: &str) -> Option<Vec<Field>> {
+pub(super) fn fields(schema: Option<&Value>, free_text: &str) -> Option<Vec<CardField>> {
     let Some(schema) = schema else {
         let label = free_text.to_owned();
-        return Some(vec![Field {
+        return Some(vec![CardField {
             name: "text".into(),
             label,
             required: true,
-            input: Input::Text,
+            input: CardInput::Text,
         }]);
     };
     // What is typed into a chat is kept by the chat.
@@ -50,7 +50,7 @@ pub(super) fn fields(schema: Option<&Value>, free_text: &str) -> Option<Vec<Fiel
     };
     let field = |(name, property): (&String, &Value)| {
         let title = property.get("title").and_then(Value::as_str).unwrap_or(name);
-        Some(Field {
+        Some(CardField {
             // A name that a platform would not carry is not drawn.
             name: is_plain(name).then(|| name.clone())?,
             label: line(title, FIELD_CHARACTERS_MAX),
@@ -66,7 +66,7 @@ fn is_plain(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn input(property: &Value) -> Option<Input> {
+fn input(property: &Value) -> Option<CardInput> {
     if let Some(options) = property.get("enum").and_then(Value::as_array) {
         let texts: Option<Vec<String>> = options
             .iter()
@@ -74,12 +74,12 @@ fn input(property: &Value) -> Option<Input> {
             .collect();
         return texts
             .filter(|texts| (1..=FORM_OPTIONS_MAX).contains(&texts.len()))
-            .map(Input::Pick);
+            .map(CardInput::Pick);
     }
     match property.get("type").and_then(Value::as_str)? {
-        "string" => Some(Input::Text),
-        "integer" | "number" => Some(Input::Number),
-        "boolean" => Some(Input::YesNo),
+        "string" => Some(CardInput::Text),
+        "integer" | "number" => Some(CardInput::Number),
+        "boolean" => Some(CardInput::YesNo),
         _ => None,
     }
 }
@@ -102,7 +102,7 @@ mod tests {
         let region = fields.iter().find(|field| field.name == "region").unwrap();
         assert_eq!((region.label.as_str(), region.required), ("Region⟦U+202E⟧", true));
         let tier = fields.iter().find(|field| field.name == "tier").unwrap();
-        assert_eq!(tier.input, Input::Pick(vec!["a".into(), "b".into()]));
+        assert_eq!(tier.input, CardInput::Pick(vec!["a".into(), "b".into()]));
     }
 
     #[test]

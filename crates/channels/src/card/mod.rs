@@ -33,16 +33,16 @@ mod told;
 mod warned;
 mod words;
 
-pub use asks::{Asks, Button, Does, Style};
-pub use body::{Block, Body, Cut};
+pub use asks::{Button, CardQuestion, Does, Style};
+pub use body::{CardBlock, CardBody, Cut};
 pub use clock::Zone;
-pub use draw::{Card, Fact, Prompt, Replies, Tone};
-pub use form::{Field, Input};
-pub use ports::channel::{BadPointer, ButtonAction, Key, Nonce, Pointer};
+pub use draw::{Card, CardContext, Fact, Replies, Tone};
+pub use form::{CardField, CardInput};
+pub use ports::channel::{BadPointer, ButtonAction, DeliveryKey, Nonce, Pointer};
 pub use rendered::Rendered;
-pub use settled::Outcome;
+pub use settled::OutcomeLine;
 pub use told::Word;
 pub use words::Language;
 
 pub(crate) use shown::clipped;
-pub(crate) use words::Words;
+pub(crate) use words::CardWords;

@@ -4,13 +4,13 @@ use domain::answer::Answer;
 use domain::hold::{Hold, Vote};
 use domain::person::{Actor, People, PersonId};
 
-use super::draw::Prompt;
+use super::draw::CardContext;
 use super::shown::line;
-use super::words::{Language, Words};
+use super::words::{CardWords, Language};
 use crate::limits::{FACT_CHARACTERS_MAX, NAMES_SHOWN_MAX};
 
 /// The person for whom it is done, and the program and the agent that do it.
-pub(super) fn asker(hold: &Hold, people: &People, words: Words) -> Option<String> {
+pub(super) fn asker(hold: &Hold, people: &People, words: CardWords) -> Option<String> {
     let person = hold.requester.as_ref().map(|id| people.name_of(id).to_owned());
     let program = match &hold.opener {
         Actor::Program { name, .. } => Some(words.program(name)),
@@ -22,7 +22,7 @@ pub(super) fn asker(hold: &Hold, people: &People, words: Words) -> Option<String
 }
 
 /// `Ana, Bob (role dba) · 2 must agree`
-pub(super) fn audience(hold: &Hold, people: &People, words: Words) -> String {
+pub(super) fn audience(hold: &Hold, people: &People, words: CardWords) -> String {
     let audience = &hold.audience;
     let admitted = people.iter().filter(|person| hold.admits(&person.id, people));
     let names: Vec<&str> = admitted.map(|person| person.name.as_str()).collect();
@@ -48,7 +48,7 @@ pub(super) fn audience(hold: &Hold, people: &People, words: Words) -> String {
 }
 
 /// `Ana approved 14:01, Bob approved 14:02`; `None` before anybody has.
-pub(super) fn votes(hold: &Hold, prompt: &Prompt, words: Words) -> Option<String> {
+pub(super) fn votes(hold: &Hold, prompt: &CardContext, words: CardWords) -> Option<String> {
     let told = |vote: &Vote| {
         let name = prompt.people.name_of(&vote.by);
         let at = prompt.zone.time(vote.at);
@@ -65,13 +65,18 @@ pub(super) fn votes(hold: &Hold, prompt: &Prompt, words: Words) -> Option<String
 }
 
 /// Everybody whose vote decided, the deciding one last.
-pub(super) fn voters(vote: &Vote, voters: &[PersonId], people: &People, words: Words) -> String {
+pub(super) fn voters(
+    vote: &Vote,
+    voters: &[PersonId],
+    people: &People,
+    words: CardWords,
+) -> String {
     let others = voters.iter().filter(|voter| **voter != vote.by);
     let names: Vec<&str> = others.chain([&vote.by]).map(|id| people.name_of(id)).collect();
     line(&list(&names, words), 2 * FACT_CHARACTERS_MAX)
 }
 
-fn verdict(answer: &Answer, words: Words) -> &'static str {
+fn verdict(answer: &Answer, words: CardWords) -> &'static str {
     match answer {
         Answer::Approve { arguments: Some(_), .. } => words.voted_edit(),
         Answer::Approve { .. } => words.voted_yes(),
@@ -80,7 +85,7 @@ fn verdict(answer: &Answer, words: Words) -> &'static str {
     }
 }
 
-fn list(names: &[&str], words: Words) -> String {
+fn list(names: &[&str], words: CardWords) -> String {
     let more = names.len().saturating_sub(NAMES_SHOWN_MAX);
     let shown = &names[..names.len() - more];
     let mut text = shown.join(comma(words));
@@ -90,7 +95,7 @@ fn list(names: &[&str], words: Words) -> String {
     text
 }
 
-fn comma(words: Words) -> &'static str {
+fn comma(words: CardWords) -> &'static str {
     match words.0 {
         Language::English => ", ",
         Language::Chinese => "、",

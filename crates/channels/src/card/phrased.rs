@@ -7,10 +7,10 @@ use domain::view::{ForeignText, LINE_END};
 use domain::visible::visible;
 
 use super::asked::spelled;
-use super::words::{Language, Words};
+use super::words::{CardWords, Language};
 
 /// The lines of a detail, each safe behind a mark.
-pub(super) fn detail_lines(detail: &RunDetail, words: Words) -> Vec<String> {
+pub(super) fn detail_lines(detail: &RunDetail, words: CardWords) -> Vec<String> {
     let mut lines = spelled(&ForeignText::new(detail));
     if words.0 == Language::English {
         return lines;
@@ -160,11 +160,11 @@ mod tests {
             let values = vec![VALUE; code.english().matches("{}").count()];
             let mut detail = RunDetail::default();
             detail.push(*code, &values);
-            let line = detail_lines(&detail, Words(Language::Chinese)).concat();
+            let line = detail_lines(&detail, CardWords(Language::Chinese)).concat();
             assert_eq!(english_in(&line), Vec::<&str>::new(), "{line}");
             assert_eq!(line.matches(VALUE).count(), values.len(), "all values: {line}");
             assert!(!line.is_ascii(), "{line}");
-            let english = detail_lines(&detail, Words(Language::English)).concat();
+            let english = detail_lines(&detail, CardWords(Language::English)).concat();
             assert_eq!(detail, english.as_str(), "as it is stored");
             let why = NoPreviewReason::new(*code, &values);
             assert_eq!(chinese_reason(&why), line);
@@ -175,7 +175,7 @@ mod tests {
     fn what_a_server_claims_is_chinese_word_for_word() {
         let mut detail = RunDetail::default();
         detail.push(PhraseCode::ServerSays, &[&SERVER_CLAIMS.join(", ")]);
-        let line = detail_lines(&detail, Words(Language::Chinese)).concat();
+        let line = detail_lines(&detail, CardWords(Language::Chinese)).concat();
         assert_eq!(english_in(&line), Vec::<&str>::new(), "{line}");
         assert!(CHINESE_CLAIMS.iter().all(|claim| line.contains(claim)), "{line}");
     }
@@ -197,7 +197,7 @@ mod tests {
         detail.push(PhraseCode::AsUser, &["\u{202e}"]);
         detail.push(PhraseCode::TimeLimit, &["30"]);
         assert_eq!(
-            detail_lines(&detail, Words(Language::Chinese)),
+            detail_lines(&detail, CardWords(Language::Chinese)),
             [
                 "POST https://api.example/⏎",
                 "time limit 1 s⏎",

@@ -17,7 +17,7 @@ use domain::warning::{Likeness, WarningKind};
 use reply_parser::ApprovalCode;
 use serde_json::{Value, json};
 
-use super::{Card, Key, Language, Nonce, Prompt, Rendered, Replies, Zone};
+use super::{Card, CardContext, DeliveryKey, Language, Nonce, Rendered, Replies, Zone};
 use crate::webhook::sample::{approve, at, decided, hold, hold_with_arguments, hold_with_secret};
 
 fn people() -> People {
@@ -33,11 +33,11 @@ pub(super) fn drawn(hold: &Hold, language: Language) -> Card {
     let people = people();
     let code = ApprovalCode::new("7K3F");
     let risky = hold.risk >= Risk::High;
-    let prompt = Prompt {
+    let prompt = CardContext {
         people: &people,
         language,
         zone: Zone { name: "CST".into(), offset_minutes: 480 },
-        key: Key::new("7Q2").unwrap(),
+        key: DeliveryKey::new("7Q2").unwrap(),
         nonce: Nonce::new("k3x9ab").unwrap(),
         link: Some(format!("https://hold.example.org/#/hold/{}", hold.id)),
         replies: Some(Replies { code: risky.then_some(&code), mention: risky }),

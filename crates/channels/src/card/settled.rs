@@ -6,26 +6,30 @@ use domain::grant::ClearedBy;
 use domain::hold::{CancelReason, Decision, Hold, HoldOutcome, HoldState, Question};
 use domain::person::{Actor, PersonId};
 
-use super::draw::{Prompt, Tone};
+use super::draw::{CardContext, Tone};
 use super::people::voters;
 use super::shown::{first_line, line};
-use super::words::{Done, Words};
+use super::words::{CardWords, Done};
 use crate::limits::{FACT_CHARACTERS_MAX, RESULT_CHARACTERS_MAX};
 
 /// Foreign words about how it ended, under a label of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct OutcomeLine {
     pub label: &'static str,
     pub line: String,
 }
 
-pub(super) struct Ended {
+pub(super) struct SettledSummary {
     pub(super) tone: Tone,
     pub(super) headline: String,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<OutcomeLine>,
 }
 
-pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
+pub(super) fn settled_summary(
+    hold: &Hold,
+    prompt: &CardContext,
+    words: CardWords,
+) -> SettledSummary {
     let moment = |at| prompt.zone.moment(at, hold.opened_at);
     let by = |decision: &Decision, done: Done, automatic: Done| match decision {
         Decision::People { vote, voters: all } => {
@@ -36,7 +40,9 @@ pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
     };
     let nothing_ran = |text: String| format!("{text} — {}", words.nothing_ran());
     match &hold.state {
-        HoldState::Pending => Ended { tone: Tone::Waiting, headline: String::new(), outcome: None },
+        HoldState::Pending => {
+            SettledSummary { tone: Tone::Waiting, headline: String::new(), outcome: None }
+        }
         HoldState::Approved(decision) => {
             let edited = decision.vote().is_some_and(|vote| {
                 matches!(vote.answer, Answer::Approve { arguments: Some(_), .. })
@@ -48,18 +54,18 @@ pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
             let done = if edited { Done::ApprovedEdited } else { Done::Approved };
             became(hold.outcome.as_ref(), by(decision, done, automatic), words)
         }
-        HoldState::Denied(decision) => Ended {
+        HoldState::Denied(decision) => SettledSummary {
             tone: Tone::No,
             headline: format!("❌ {}", nothing_ran(by(decision, Done::Denied, Done::DeniedByRule))),
             outcome: decision.vote().and_then(|vote| reason(&vote.answer, words)),
         },
-        HoldState::Answered(decision) => Ended {
+        HoldState::Answered(decision) => SettledSummary {
             tone: Tone::Yes,
             headline: format!("✅ {}", by(decision, Done::Answered, Done::Answered)),
             outcome: chosen(hold, decision, words),
         },
         // Not a denial: nobody said no.
-        HoldState::Expired { at } => Ended {
+        HoldState::Expired { at } => SettledSummary {
             tone: Tone::Over,
             headline: {
                 let votes = !hold.votes.is_empty();
@@ -82,45 +88,51 @@ pub(super) fn ended(hold: &Hold, prompt: &Prompt, words: Words) -> Ended {
                 CancelReason::Superseded => Some(words.superseded()),
                 reason => reason.text(),
             };
-            let why = why.map(|why| told(words.reason(), why));
-            Ended { tone: Tone::Over, headline: format!("⚪ {}", nothing_ran(text)), outcome: why }
+            let why = why.map(|why| outcome_line(words.reason(), why));
+            SettledSummary {
+                tone: Tone::Over,
+                headline: format!("⚪ {}", nothing_ran(text)),
+                outcome: why,
+            }
         }
     }
 }
 
-fn became(outcome: Option<&HoldOutcome>, approved: String, words: Words) -> Ended {
+fn became(outcome: Option<&HoldOutcome>, approved: String, words: CardWords) -> SettledSummary {
     let (tone, headline, outcome) = match outcome {
         None => (Tone::Yes, format!("✅ {approved}"), None),
         Some(HoldOutcome::Executing) => {
             (Tone::Yes, format!("✅ {approved} — {}", words.running()), None)
         }
-        Some(HoldOutcome::Succeeded(result)) => {
-            (Tone::Yes, format!("✅ {approved}"), Some(told(words.result(), &result.content)))
-        }
+        Some(HoldOutcome::Succeeded(result)) => (
+            Tone::Yes,
+            format!("✅ {approved}"),
+            Some(outcome_line(words.result(), &result.content)),
+        ),
         Some(HoldOutcome::Failed(result)) => {
             let headline = format!("⚠ {approved} — {}", words.failed());
-            (Tone::No, headline, Some(told(words.result(), &result.content)))
+            (Tone::No, headline, Some(outcome_line(words.result(), &result.content)))
         }
         Some(HoldOutcome::Unknown) => {
             (Tone::Doubt, format!("❔ {approved} — {}", words.in_doubt()), None)
         }
     };
-    Ended { tone, headline, outcome }
+    SettledSummary { tone, headline, outcome }
 }
 
-fn told(label: &'static str, text: &str) -> Outcome {
-    Outcome { label, line: first_line(text, RESULT_CHARACTERS_MAX) }
+fn outcome_line(label: &'static str, text: &str) -> OutcomeLine {
+    OutcomeLine { label, line: first_line(text, RESULT_CHARACTERS_MAX) }
 }
 
-fn reason(answer: &Answer, words: Words) -> Option<Outcome> {
+fn reason(answer: &Answer, words: CardWords) -> Option<OutcomeLine> {
     match answer {
-        Answer::Deny { reason: Some(reason), .. } => Some(told(words.reason(), reason)),
+        Answer::Deny { reason: Some(reason), .. } => Some(outcome_line(words.reason(), reason)),
         _ => None,
     }
 }
 
 /// Only what was chosen from our own list is repeated. What somebody typed may be for few eyes.
-fn chosen(hold: &Hold, decision: &Decision, words: Words) -> Option<Outcome> {
+fn chosen(hold: &Hold, decision: &Decision, words: CardWords) -> Option<OutcomeLine> {
     let (vote, Question::Choose { options, .. }) = (decision.vote()?, &hold.question) else {
         return None;
     };
@@ -133,5 +145,5 @@ fn chosen(hold: &Hold, decision: &Decision, words: Words) -> Option<Outcome> {
         })
     };
     let labels: Vec<&str> = chosen.iter().filter_map(label).collect();
-    (!labels.is_empty()).then(|| told(words.chosen(), &labels.join(", ")))
+    (!labels.is_empty()).then(|| outcome_line(words.chosen(), &labels.join(", ")))
 }

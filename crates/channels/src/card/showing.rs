@@ -3,16 +3,16 @@
 use ports::channel::Showing;
 use reply_parser::ApprovalCode;
 
-use super::asks::Asks;
+use super::asks::CardQuestion;
 use super::clock::Zone;
-use super::draw::{Card, Prompt, Replies};
-use super::words::{Language, Words};
+use super::draw::{Card, CardContext, Replies};
+use super::words::{CardWords, Language};
 
 impl Card {
     /// `mention`: in this place only what is said to us is heard.
     pub fn showing(showing: &Showing, language: Language, zone: &Zone, mention: bool) -> Card {
         let code = showing.code.map(ApprovalCode::new);
-        let prompt = Prompt {
+        let prompt = CardContext {
             people: showing.people,
             language,
             zone: zone.clone(),
@@ -26,8 +26,8 @@ impl Card {
         match showing.processing && showing.hold.is_pending() {
             false => card,
             true => Card {
-                headline: Words(language).processing().to_owned(),
-                asks: Asks::Nothing,
+                headline: CardWords(language).processing().to_owned(),
+                asks: CardQuestion::Nothing,
                 hint: None,
                 deny_hint: None,
                 ..card
@@ -39,7 +39,7 @@ impl Card {
 #[cfg(test)]
 mod tests {
     use domain::person::People;
-    use ports::channel::{Key, Nonce};
+    use ports::channel::{DeliveryKey, Nonce};
 
     use super::*;
     use crate::webhook::sample::hold;
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn what_is_being_written_has_no_button_that_looks_alive() {
         let (hold, people) = (hold(), People::default());
-        let (key, nonce) = (Key::new("7Q2").unwrap(), Nonce::new("k3x9ab").unwrap());
+        let (key, nonce) = (DeliveryKey::new("7Q2").unwrap(), Nonce::new("k3x9ab").unwrap());
         let showing = Showing {
             hold: &hold,
             people: &people,
@@ -71,7 +71,7 @@ mod tests {
         let busy = draw(&Showing { processing: true, ..showing });
         assert_eq!(
             (busy.asks, busy.hint, busy.headline.as_str()),
-            (Asks::Nothing, None, "处理中…")
+            (CardQuestion::Nothing, None, "处理中…")
         );
         let silent = draw(&Showing { words_answer: false, ..showing });
         assert_eq!(silent.hint, None);

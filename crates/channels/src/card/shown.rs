@@ -22,11 +22,11 @@ pub(crate) fn clipped(text: &str, characters_max: usize) -> String {
     if text.chars().count() <= characters_max {
         return text.to_owned();
     }
-    format!("{}…", kept(text, characters_max.saturating_sub(1)))
+    format!("{}…", first_characters(text, characters_max.saturating_sub(1)))
 }
 
 /// So many characters from the beginning, or a few less: half a mark would be a lie.
-pub(super) fn kept(text: &str, characters: usize) -> &str {
+pub(super) fn first_characters(text: &str, characters: usize) -> &str {
     let end = text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
     let head = &text[..end];
     match (head.rfind('⟦'), head.rfind('⟧')) {
@@ -43,8 +43,8 @@ mod tests {
     fn a_cut_is_visible_and_never_inside_a_mark() {
         assert_eq!(clipped("abc", 3), "abc");
         assert_eq!(clipped("abcd", 3), "ab…");
-        assert_eq!(kept("a⟦U+202E⟧b", 4), "a");
-        assert_eq!(kept("a⟦U+202E⟧b", 9), "a⟦U+202E⟧");
+        assert_eq!(first_characters("a⟦U+202E⟧b", 4), "a");
+        assert_eq!(first_characters("a⟦U+202E⟧b", 9), "a⟦U+202E⟧");
         assert_eq!(first_line("214 rows\nand more", 50), "214 rows …");
         assert_eq!(line("a\u{202e}\nb", 50), "a⟦U+202E⟧⟦U+000A⟧b");
     }

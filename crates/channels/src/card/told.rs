@@ -7,7 +7,7 @@ use ports::channel::{PressReply, Redraw};
 use super::clock::Zone;
 use super::draw::Card;
 use super::shown::clipped;
-use super::words::{Language, Words};
+use super::words::{CardWords, Language};
 use crate::limits::REFUSAL_CHARACTERS_MAX;
 
 /// A line of plain text, and whether it says that nothing came of the press.
@@ -19,7 +19,7 @@ pub struct Word {
 
 impl Word {
     pub fn of(told: &PressReply, language: Language, zone: &Zone) -> Word {
-        let words = Words(language);
+        let words = CardWords(language);
         let headline =
             |redraw: &Redraw| Card::showing(&redraw.showing(), language, zone, false).headline;
         let (text, refusal) = match told {
@@ -45,7 +45,7 @@ impl Word {
 
     /// Not written down, and the platform will not deliver it again.
     pub(crate) fn busy(language: Language) -> Word {
-        Word { text: Words(language).busy().to_owned(), refusal: true }
+        Word { text: CardWords(language).busy().to_owned(), refusal: true }
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
 
     use domain::hold::Hold;
     use domain::person::{People, Person, PersonId};
-    use ports::channel::{Key, MessageRef, Nonce};
+    use ports::channel::{DeliveryKey, MessageRef, Nonce};
 
     use super::*;
     use crate::webhook::sample::{approve, at, decided, hold};
@@ -70,7 +70,7 @@ mod tests {
         Box::new(Redraw {
             hold: Arc::new(hold),
             people: Arc::new(People::new([ana])),
-            key: Key::new("7Q2").unwrap(),
+            key: DeliveryKey::new("7Q2").unwrap(),
             nonce: Nonce::new("k3x9ab").unwrap(),
             link: None,
             words_answer: false,

@@ -7,9 +7,9 @@ use domain::visible::Script;
 use domain::warning::{Likeness, WarningKind, WhyAskedAgain, WhyEstimated, WrapperRuns};
 
 use super::phrased::chinese_reason;
-use super::words::{Language, Words};
+use super::words::{CardWords, Language};
 
-impl Words {
+impl CardWords {
     /// `None`: the sentence as it is stored.
     pub(super) fn warned(self, kind: &WarningKind) -> Option<String> {
         match self.0 {
@@ -230,7 +230,7 @@ mod tests {
         hold.preview.warnings = vec![Warning::new(kind)];
         let card = drawn(&hold, language);
         let text = card.body.text();
-        let heading = Words(language).warning();
+        let heading = CardWords(language).warning();
         let mut lines = text.lines().skip_while(|line| !line.contains(heading)).skip(1);
         lines.next().expect("the warning").to_owned()
     }

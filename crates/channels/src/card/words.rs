@@ -6,11 +6,11 @@ pub use reply_parser::Language;
 
 /// Every text is a match on the language, so that none can be forgotten in one of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Words(pub(crate) Language);
+pub(crate) struct CardWords(pub(crate) Language);
 
 macro_rules! words {
     ($($name:ident: $english:literal, $chinese:literal;)*) => {
-        impl Words {
+        impl CardWords {
             $(pub(crate) fn $name(self) -> &'static str {
                 match self.0 {
                     Language::English => $english,
@@ -80,7 +80,7 @@ words! {
     as_it_was: "Nothing was decided.", "未作决定。";
 }
 
-impl Words {
+impl CardWords {
     pub(super) fn asked(self, question: &Question) -> &'static str {
         match (self.0, question) {
             (Language::English, Question::Approve) => "Approval needed",

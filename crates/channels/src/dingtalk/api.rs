@@ -8,8 +8,8 @@ use reqwest::header::RETRY_AFTER;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-use super::heard::heard;
-use super::settings::Settings;
+use super::heard::api_result;
+use super::settings::DingTalkSettings;
 use crate::limits::DINGTALK_TOKEN_LEFT_MS;
 use crate::wire::{ApiCall, ApiResult, AppApi, AppPlatform};
 
@@ -18,7 +18,7 @@ const UNKNOWN_APP: &str = "DingTalk does not know this app; check `client_id` an
 
 static PLATFORM: AppPlatform = AppPlatform {
     name: "DingTalk",
-    heard: |answer| heard(answer.status, answer.json(), answer.seconds(RETRY_AFTER.as_str())),
+    heard: |answer| api_result(answer.status, answer.json(), answer.seconds(RETRY_AFTER.as_str())),
     token_header: |token| ("x-acs-dingtalk-access-token", token.to_owned()),
     token_path: &["v1.0", "oauth2", "accessToken"],
     token_body: |id, secret| json!({"appKey": id, "appSecret": secret}),
@@ -27,13 +27,13 @@ static PLATFORM: AppPlatform = AppPlatform {
     unknown_app: UNKNOWN_APP,
 };
 
-pub(super) struct Api(AppApi);
+pub(super) struct DingTalkApi(AppApi);
 
-impl Api {
-    pub(super) fn new(settings: &Settings, clock: Arc<dyn Clock>) -> Api {
-        let Settings { base_url, client_id, client_secret, .. } = settings;
+impl DingTalkApi {
+    pub(super) fn new(settings: &DingTalkSettings, clock: Arc<dyn Clock>) -> DingTalkApi {
+        let DingTalkSettings { base_url, client_id, client_secret, .. } = settings;
         let (base_url, id, secret) = (base_url.clone(), client_id.clone(), client_secret.clone());
-        Api(AppApi::new(&PLATFORM, base_url, id, secret, clock))
+        DingTalkApi(AppApi::new(&PLATFORM, base_url, id, secret, clock))
     }
 
     /// With our token.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::gesture::FIRST_STEP;
 use super::markdown::{flow, link};
-use crate::card::{Asks, Button, Card, Rendered, Tone, clipped};
+use crate::card::{Button, Card, CardQuestion, Rendered, Tone, clipped};
 use crate::limits::{BUTTONS_MAX, DINGTALK_VALUE_BYTES_MAX};
 
 /// A quarter of the bytes, because a character may take four.
@@ -17,11 +17,11 @@ const HEADLINE_CHARACTERS_MAX: usize = DINGTALK_VALUE_BYTES_MAX / 4;
 pub fn variables(card: &Card) -> Rendered {
     // A template has room for two buttons or five options; it has no forms.
     let drawable = match &card.asks {
-        Asks::Nothing | Asks::Decide { .. } | Asks::Confirm { .. } => true,
-        Asks::Choose { options, .. } => options.len() <= BUTTONS_MAX,
+        CardQuestion::Nothing | CardQuestion::Decide { .. } | CardQuestion::Confirm { .. } => true,
+        CardQuestion::Choose { options, .. } => options.len() <= BUTTONS_MAX,
         // Several are chosen in words.
-        Asks::ChooseSeveral { .. } => card.hint.is_some(),
-        Asks::Fill { .. } => false,
+        CardQuestion::ChooseSeveral { .. } => card.hint.is_some(),
+        CardQuestion::Fill { .. } => false,
     };
     let card = if drawable { card.clone() } else { card.elsewhere() };
     let fits = |card: &Card| call(card).len() <= DINGTALK_VALUE_BYTES_MAX;
@@ -61,14 +61,14 @@ fn map(card: &Card) -> BTreeMap<&'static str, String> {
         ("risk", card.risk.name().to_owned()),
         ("status", status(card.tone).to_owned()),
         ("statusText", status_text(card)),
-        ("showButtons", (card.asks != Asks::Nothing).to_string()),
+        ("showButtons", (card.asks != CardQuestion::Nothing).to_string()),
     ]);
     let mut point = |button: &Button| {
         map.insert("rid", button.pointer.key.as_str().to_owned());
         map.insert("nonce", button.pointer.nonce.as_str().to_owned());
     };
     match &card.asks {
-        Asks::Decide { allow: Some(allow), deny, .. } => {
+        CardQuestion::Decide { allow: Some(allow), deny, .. } => {
             point(allow);
             map.insert("allowText", allow.label.clone());
             map.insert("denyText", deny.label.clone());
@@ -77,28 +77,28 @@ fn map(card: &Card) -> BTreeMap<&'static str, String> {
                 map.insert("nonce", format!("{FIRST_STEP}{}", allow.pointer.nonce.as_str()));
             }
         }
-        Asks::Confirm { allow, deny, .. } => {
+        CardQuestion::Confirm { allow, deny, .. } => {
             point(allow);
             map.insert("allowText", allow.label.clone());
             map.insert("denyText", deny.label.clone());
         }
-        Asks::Choose { options, deny } => {
+        CardQuestion::Choose { options, deny } => {
             point(deny);
             map.insert("denyText", deny.label.clone());
             let names = ["opt1", "opt2", "opt3", "opt4", "opt5"];
             map.extend(names.into_iter().zip(options.iter().map(|option| option.label.clone())));
         }
         // A button without a label is not drawn. What a card had before stays unless it is written over.
-        Asks::Decide { allow: None, deny, .. }
-        | Asks::ChooseSeveral { deny, .. }
-        | Asks::Fill { deny, .. } => {
+        CardQuestion::Decide { allow: None, deny, .. }
+        | CardQuestion::ChooseSeveral { deny, .. }
+        | CardQuestion::Fill { deny, .. } => {
             point(deny);
             map.insert("denyText", deny.label.clone());
             for name in ["allowText", "opt1", "opt2", "opt3", "opt4", "opt5"] {
                 map.insert(name, String::new());
             }
         }
-        Asks::Nothing => {}
+        CardQuestion::Nothing => {}
     }
     map
 }

@@ -7,20 +7,20 @@ use async_trait::async_trait;
 use domain::hold::Risk;
 use domain::visible::visible_multiline;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
-    Showing, Shown, Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::api::Api;
+use super::api::DingTalkApi;
 use super::gesture;
 use super::session::Sessions;
-use super::settings::{Mode, Settings};
+use super::settings::{DingTalkMode, DingTalkSettings};
 use super::{card, markdown, press_reply};
-use crate::card::{Asks, Card};
+use crate::card::{Card, CardQuestion};
 use crate::limits::DINGTALK_PARAM_BYTES_MAX;
 use crate::wire::nth;
 
@@ -28,8 +28,8 @@ use crate::wire::nth;
 const NO_CARD: &str = "query:";
 
 pub struct Dingtalk {
-    pub(super) settings: Arc<Settings>,
-    pub(super) api: Api,
+    pub(super) settings: Arc<DingTalkSettings>,
+    pub(super) api: DingTalkApi,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
     sessions: Sessions,
@@ -45,9 +45,13 @@ pub(super) enum DingtalkEventOutcome {
 }
 
 impl Dingtalk {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Dingtalk {
+    pub fn new(
+        settings: DingTalkSettings,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+    ) -> Dingtalk {
         let settings = Arc::new(settings);
-        let api = Api::new(&settings, clock.clone());
+        let api = DingTalkApi::new(&settings, clock.clone());
         Dingtalk { api, settings, clock, chance, sessions: Sessions::default() }
     }
 
@@ -83,7 +87,7 @@ impl Dingtalk {
 
     async fn deliver(
         &self,
-        to: To<'_>,
+        to: DingTalkTarget<'_>,
         template: &str,
         key: &str,
         drawn: &Card,
@@ -97,8 +101,8 @@ impl Dingtalk {
             "userIdType": 1,
         });
         match &self.settings.mode {
-            Mode::Stream => body["callbackType"] = "STREAM".into(),
-            Mode::Webhook(webhook) => {
+            DingTalkMode::Stream => body["callbackType"] = "STREAM".into(),
+            DingTalkMode::Webhook(webhook) => {
                 body["callbackType"] = "HTTP".into();
                 body["callbackRouteKey"] = webhook.card_route.clone().into();
             }
@@ -106,7 +110,7 @@ impl Dingtalk {
         // A phone shows this line and no more: what is asked, and about what.
         let notice = drawn.notice();
         match to {
-            To::Group(chat) => {
+            DingTalkTarget::Group(chat) => {
                 body["openSpaceId"] = format!("dtv1.card//IM_GROUP.{chat}").into();
                 body["imGroupOpenSpaceModel"] = json!({
                     "supportForward": false,
@@ -115,7 +119,7 @@ impl Dingtalk {
                 });
                 body["imGroupOpenDeliverModel"] = json!({"robotCode": robot});
             }
-            To::Person(user) => {
+            DingTalkTarget::Person(user) => {
                 body["openSpaceId"] = format!("dtv1.card//IM_ROBOT.{user}").into();
                 body["imRobotOpenSpaceModel"] = json!({
                     "supportForward": false,
@@ -157,7 +161,11 @@ impl Dingtalk {
         let pending = showing.hold.is_pending();
         // A vote or a longer time is nothing that must be read anew.
         if showing.hold.is_settled() || pending && !showing.stands {
-            let to = if posted.direct { To::Person(&posted.chat) } else { To::Group(&posted.chat) };
+            let to = if posted.direct {
+                DingTalkTarget::Person(&posted.chat)
+            } else {
+                DingTalkTarget::Group(&posted.chat)
+            };
             self.send(&to, "sampleMarkdown", &rendered.value, None).await?;
         }
         Ok(pending && rendered.takes_a_yes)
@@ -167,12 +175,12 @@ impl Dingtalk {
     /// with a message of it, that is the way: it costs none of the calls that an organisation has.
     async fn send(
         &self,
-        to: &To<'_>,
+        to: &DingTalkTarget<'_>,
         message_key: &str,
         param: &Value,
         reply_to: Option<&str>,
     ) -> Result<String, ChannelError> {
-        let (To::Group(chat) | To::Person(chat)) = to;
+        let (DingTalkTarget::Group(chat) | DingTalkTarget::Person(chat)) = to;
         if let Some(session) = self.sessions.live(chat, self.clock.now()) {
             let body = session.body(message_key, param, reply_to);
             match self.api.post(session.url, &body).await {
@@ -195,11 +203,11 @@ impl Dingtalk {
             "msgParam": param.to_string(),
         });
         let path = match to {
-            To::Group(chat) => {
+            DingTalkTarget::Group(chat) => {
                 body["openConversationId"] = (*chat).into();
                 "/v1.0/robot/groupMessages/send"
             }
-            To::Person(user) => {
+            DingTalkTarget::Person(user) => {
                 body["userIds"] = json!([user]);
                 "/v1.0/robot/oToMessages/batchSend"
             }
@@ -222,34 +230,34 @@ impl Dingtalk {
 }
 
 /// Groups and people have ways of their own; which it is is known and never guessed.
-enum To<'a> {
+enum DingTalkTarget<'a> {
     Group(&'a str),
     Person(&'a str),
 }
 
-fn to(place: &Place) -> To<'_> {
+fn to(place: &Destination) -> DingTalkTarget<'_> {
     match place {
-        Place::Person(user) => To::Person(user),
+        Destination::Person(user) => DingTalkTarget::Person(user),
         // A chat with one person is known by that person.
-        Place::Chat { chat, direct: true, .. } => To::Person(chat),
-        Place::Chat { chat, direct: false, .. } => To::Group(chat),
+        Destination::Chat { chat, direct: true, .. } => DingTalkTarget::Person(chat),
+        Destination::Chat { chat, direct: false, .. } => DingTalkTarget::Group(chat),
     }
 }
 
-fn posted(place: &Place, message: String) -> MessageRef {
+fn message_ref(place: &Destination, message: String) -> MessageRef {
     let (chat, direct) = match to(place) {
-        To::Group(chat) => (chat, false),
-        To::Person(user) => (user, true),
+        DingTalkTarget::Group(chat) => (chat, false),
+        DingTalkTarget::Person(user) => (user, true),
     };
     MessageRef { chat: chat.to_owned(), thread: None, direct, message, at: None }
 }
 
-impl Settings {
+impl DingTalkSettings {
     /// Over HTTP nothing proves who wrote a body, so there a yes to more than a low risk is not taken:
     /// the card leads to the page.
     pub(super) fn bounded(&self, card: Card, showing: &Showing<'_>) -> Card {
         match &self.mode {
-            Mode::Webhook(_) if showing.hold.risk > Risk::Low => card.elsewhere(),
+            DingTalkMode::Webhook(_) if showing.hold.risk > Risk::Low => card.elsewhere(),
             _ => card,
         }
     }
@@ -288,14 +296,18 @@ impl Channel for Dingtalk {
         Duration::from_secs(2)
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
-        let mention = matches!(place, Place::Chat { direct: false, .. });
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
+        let mention = matches!(place, Destination::Chat { direct: false, .. });
         let drawn = self.drawn(showing, mention);
         let key = showing.key.as_str();
         // A variable of a card has a kilobyte, a message fifteen: a call that only fits there is shown there,
         // and answered in words.
         let as_message = || {
-            let asks = matches!(drawn.asks, Asks::Decide { allow: Some(_), .. });
+            let asks = matches!(drawn.asks, CardQuestion::Decide { allow: Some(_), .. });
             asks && showing.words_answer
                 && !card::variables(&drawn).takes_a_yes
                 && markdown::message(&drawn).takes_a_yes
@@ -303,12 +315,12 @@ impl Channel for Dingtalk {
         match self.settings.card_template.as_ref().filter(|_| !as_message()) {
             Some(template) => {
                 let takes_a_yes = self.deliver(to(place), template, key, &drawn).await?;
-                Ok(Shown { posted: posted(place, key.to_owned()), takes_a_yes })
+                Ok(Shown { posted: message_ref(place, key.to_owned()), takes_a_yes })
             }
             None => {
                 let rendered = markdown::message(&drawn);
                 let sent = self.send(&to(place), "sampleMarkdown", &rendered.value, None).await?;
-                let posted = posted(place, format!("{NO_CARD}{sent}"));
+                let posted = message_ref(place, format!("{NO_CARD}{sent}"));
                 Ok(Shown { posted, takes_a_yes: rendered.takes_a_yes })
             }
         }
@@ -336,16 +348,16 @@ impl Channel for Dingtalk {
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
+    ) -> Result<TextProgress, ChannelError> {
         let to = match saying.whisper_to {
-            Some(user) => To::Person(user),
+            Some(user) => DingTalkTarget::Person(user),
             None => to(place),
         };
         let Some((piece, spoken)) = nth(pieces(saying.text), index) else {
-            return Ok(Spoken::All);
+            return Ok(TextProgress::All);
         };
         let param = json!({"content": visible_multiline(&piece)});
         self.send(&to, "sampleText", &param, saying.reply_to).await?;
@@ -354,8 +366,8 @@ impl Channel for Dingtalk {
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
         match self.settings.mode {
-            Mode::Stream => super::connection::listen(self, &*inbox, &stop).await,
-            Mode::Webhook(_) => stop.cancelled().await,
+            DingTalkMode::Stream => super::connection::listen(self, &*inbox, &stop).await,
+            DingTalkMode::Webhook(_) => stop.cancelled().await,
         }
     }
 
@@ -374,14 +386,14 @@ mod tests {
 
     #[test]
     fn groups_and_people_are_told_apart() {
-        let told = |place: &Place| match to(place) {
-            To::Group(chat) => format!("group {chat}"),
-            To::Person(user) => format!("person {user}"),
+        let told = |place: &Destination| match to(place) {
+            DingTalkTarget::Group(chat) => format!("group {chat}"),
+            DingTalkTarget::Person(user) => format!("person {user}"),
         };
-        let chat = |direct| Place::Chat { chat: "x".into(), thread: None, direct };
+        let chat = |direct| Destination::Chat { chat: "x".into(), thread: None, direct };
         assert_eq!(told(&chat(false)), "group x");
         assert_eq!(told(&chat(true)), "person x");
-        assert_eq!(told(&Place::Person("u1".into())), "person u1");
+        assert_eq!(told(&Destination::Person("u1".into())), "person u1");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ports::channel::Checked;
 
 use super::channel::Dingtalk;
 use super::connection::invitation;
-use super::settings::Mode;
+use super::settings::DingTalkMode;
 use crate::limits::CLOCK_SKEW_MS_MAX;
 
 pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
@@ -15,7 +15,7 @@ pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
             checked.push(well("credentials"));
             let now = dingtalk.clock.now();
             checked.push(match date.map(|date| now.as_ms().abs_diff(date.as_ms())) {
-                Some(skew) if skew > CLOCK_SKEW_MS_MAX => wrong(
+                Some(skew) if skew > CLOCK_SKEW_MS_MAX => failed_check(
                     "clock",
                     format!(
                         "this machine's clock is {} s away from DingTalk's; set it (NTP), or signed \
@@ -26,12 +26,12 @@ pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
                 _ => well("clock"),
             });
         }
-        Err(error) => checked.push(wrong("credentials", error.to_string())),
+        Err(error) => checked.push(failed_check("credentials", error.to_string())),
     }
     match &settings.mode {
-        Mode::Stream => checked.push(match invitation(dingtalk).await {
+        DingTalkMode::Stream => checked.push(match invitation(dingtalk).await {
             Ok(_) => well("stream"),
-            Err(error) => wrong(
+            Err(error) => failed_check(
                 "stream",
                 format!(
                     "{error}; choose Stream mode for the robot (developer console → Robot) and \
@@ -39,10 +39,10 @@ pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
                 ),
             ),
         }),
-        Mode::Webhook(webhook) if settings.card_template.is_some() => {
+        DingTalkMode::Webhook(webhook) if settings.card_template.is_some() => {
             checked.push(match (&webhook.card_secret, &webhook.card_route) {
                 (Some(_), Some(_)) => well("card callbacks"),
-                _ => wrong(
+                _ => failed_check(
                     "card callbacks",
                     "`card_secret_env` and `card_route` are not both set, so presses of cards are \
                      refused; register the address with /v1.0/card/callbacks/register"
@@ -50,17 +50,17 @@ pub(super) async fn check(dingtalk: &Dingtalk) -> Vec<Checked> {
                 ),
             });
         }
-        Mode::Webhook(_) => {}
+        DingTalkMode::Webhook(_) => {}
     }
     checked.push(match &settings.card_template {
         Some(template) if template.ends_with(".schema") => well("card template"),
-        Some(_) => wrong(
+        Some(_) => failed_check(
             "card template",
             "an id of a template ends in `.schema`; copy it from the card platform (Card Builder → \
              your template)"
                 .into(),
         ),
-        None => wrong(
+        None => failed_check(
             "card template",
             "`card_template` is not set: questions are shown as messages without buttons, which \
              cannot be repainted. docs/guide/dingtalk.md says how to make one"
@@ -74,6 +74,6 @@ fn well(what: &str) -> Checked {
     Checked { what: what.to_owned(), wrong: None }
 }
 
-fn wrong(what: &str, why: String) -> Checked {
+fn failed_check(what: &str, why: String) -> Checked {
     Checked { what: what.to_owned(), wrong: Some(why) }
 }

@@ -14,13 +14,14 @@ use tokio_util::sync::CancellationToken;
 use super::channel::{Dingtalk, DingtalkEventOutcome};
 use super::gesture::{MESSAGE, PRESS};
 use super::press_reply;
-use super::stream::{Ack, Frame, Kind};
+use super::stream::{Ack, DingTalkFrame, FrameKind};
 use crate::limits::{
     DINGTALK_PING, DINGTALK_PRESS_WITHIN, DINGTALK_RECONNECT, DINGTALK_SILENCE_MS,
     EVENTS_AT_ONCE_MAX, SOCKET_OPEN_WITHIN,
 };
 use crate::wire::{
-    Ended, NoSocket, Socket, Step, Work, beside, between, close, finish, open, send,
+    ConnectionEnd, NoSocket, Socket, Work, WorkStep, beside, between, close, finish, open_socket,
+    send,
 };
 
 pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &CancellationToken) {
@@ -28,8 +29,8 @@ pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &Cancel
     let mut connection = 0;
     while !stop.is_cancelled() {
         let ended = match beside(&mut work, stop, connect(dingtalk)).await {
-            None => Ended::Stopped,
-            Some(Err(why)) => Ended::Broken(why),
+            None => ConnectionEnd::Stopped,
+            Some(Err(why)) => ConnectionEnd::Broken(why),
             Some(Ok(socket)) => {
                 tracing::info!(channel = dingtalk.settings.name, "connected");
                 connection += 1;
@@ -40,7 +41,7 @@ pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &Cancel
                 ended
             }
         };
-        let Ended::Broken(why) = ended else { break };
+        let ConnectionEnd::Broken(why) = ended else { break };
         tracing::warn!(channel = dingtalk.settings.name, "not connected: {why}");
         let (least, most) = DINGTALK_RECONNECT;
         let pause = between(least, most, &*dingtalk.chance);
@@ -52,7 +53,7 @@ pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &Cancel
 async fn connect(dingtalk: &Dingtalk) -> Result<Socket, String> {
     let address = invitation(dingtalk).await.map_err(|error| error.to_string())?;
     let base = &dingtalk.settings.base_url;
-    match open(address.as_str(), base, &*dingtalk.clock, SOCKET_OPEN_WITHIN).await {
+    match open_socket(address.as_str(), base, &*dingtalk.clock, SOCKET_OPEN_WITHIN).await {
         Ok(socket) => Ok(socket),
         Err(NoSocket::Address(why)) => {
             Err(format!("DingTalk gave an address that is not used: {why}"))
@@ -98,7 +99,11 @@ struct DingtalkConnection<'a> {
 }
 
 impl<'a> DingtalkConnection<'a> {
-    async fn run(mut self, work: &mut Work<'a, String>, stop: &CancellationToken) -> (Ended, u64) {
+    async fn run(
+        mut self,
+        work: &mut Work<'a, String>,
+        stop: &CancellationToken,
+    ) -> (ConnectionEnd, u64) {
         let dingtalk = self.dingtalk;
         let clock = &*dingtalk.clock;
         let mut heard_at = clock.now();
@@ -108,7 +113,7 @@ impl<'a> DingtalkConnection<'a> {
             let done = tokio::select! {
                 () = stop.cancelled() => {
                     close(&mut self.socket, clock).await;
-                    return (Ended::Stopped, self.connection);
+                    return (ConnectionEnd::Stopped, self.connection);
                 }
                 () = &mut ping => {
                     let silent_ms = clock.now().ms_since(heard_at);
@@ -119,11 +124,11 @@ impl<'a> DingtalkConnection<'a> {
                     }
                 }
                 Some(step) = work.next(), if !work.is_empty() => match step {
-                    Step::Ack { connection, ack, rest } => {
+                    WorkStep::Ack { connection, ack, rest } => {
                         work.extend(rest);
                         self.send(connection, Message::Text(ack.into())).await
                     }
-                    Step::Done => Ok(()),
+                    WorkStep::Done => Ok(()),
                 },
                 joined = async { joining.as_mut().expect("asked before").await }, if joining.is_some() => {
                     joining = None;
@@ -172,15 +177,15 @@ impl<'a> DingtalkConnection<'a> {
             let Err(why) = done else { continue };
             // The next one is under way: it takes over, if it comes.
             match joining.take() {
-                None => return (Ended::Broken(why), self.connection),
+                None => return (ConnectionEnd::Broken(why), self.connection),
                 Some(joining) => match beside(work, stop, joining).await {
                     Some(Ok(socket)) => {
                         self.socket = socket;
                         self.connection += 1;
                         heard_at = clock.now();
                     }
-                    Some(Err(why)) => return (Ended::Broken(why), self.connection),
-                    None => return (Ended::Stopped, self.connection),
+                    Some(Err(why)) => return (ConnectionEnd::Broken(why), self.connection),
+                    None => return (ConnectionEnd::Stopped, self.connection),
                 },
             }
         }
@@ -189,11 +194,11 @@ impl<'a> DingtalkConnection<'a> {
     /// Says whether the platform wants us to connect anew.
     fn heard(&self, connection: u64, text: &str, work: &mut Work<'a, String>) -> bool {
         let (dingtalk, inbox) = (self.dingtalk, self.inbox);
-        let Ok(frame) = Frame::read(text) else {
+        let Ok(frame) = DingTalkFrame::read(text) else {
             tracing::warn!(channel = dingtalk.settings.name, "something came that is no frame");
             return false;
         };
-        let leaves = frame.kind == Kind::System && frame.topic() == "disconnect";
+        let leaves = frame.kind == FrameKind::System && frame.topic() == "disconnect";
         work.push(Box::pin(handled(dingtalk, inbox, connection, frame)));
         leaves
     }
@@ -227,18 +232,18 @@ async fn handled<'a>(
     dingtalk: &'a Dingtalk,
     inbox: &'a dyn Inbox,
     connection: u64,
-    frame: Frame,
-) -> Step<'a, String> {
-    let acknowledged = |ack: Ack, rest| Step::Ack { connection, ack: frame.ack(&ack), rest };
+    frame: DingTalkFrame,
+) -> WorkStep<'a, String> {
+    let acknowledged = |ack: Ack, rest| WorkStep::Ack { connection, ack: frame.ack(&ack), rest };
     let data = frame.data();
     match (frame.kind, frame.topic(), data) {
-        (Kind::Callback, MESSAGE, Ok(data)) => match dingtalk.message(&data, inbox).await {
+        (FrameKind::Callback, MESSAGE, Ok(data)) => match dingtalk.message(&data, inbox).await {
             DingtalkEventOutcome::Redeliver => acknowledged(Ack::Failed, None),
             DingtalkEventOutcome::Ack | DingtalkEventOutcome::Reply(_) => {
                 acknowledged(Ack::Done, None)
             }
         },
-        (Kind::Callback, PRESS, Ok(data)) => {
+        (FrameKind::Callback, PRESS, Ok(data)) => {
             let event = frame.keys().pop().unwrap_or_default();
             let mut taking: BoxFuture<'a, DingtalkEventOutcome> =
                 Box::pin(async move { dingtalk.press(&data, event, inbox).await });
@@ -251,9 +256,9 @@ async fn handled<'a>(
                     DingtalkEventOutcome::Redeliver => acknowledged(Ack::Failed, None),
                 },
                 () = dingtalk.clock.sleep(limit) => {
-                    let rest: BoxFuture<'a, Step<'a, String>> = Box::pin(async move {
+                    let rest: BoxFuture<'a, WorkStep<'a, String>> = Box::pin(async move {
                         taking.await;
-                        Step::Done
+                        WorkStep::Done
                     });
                     let reply = press_reply::received(&dingtalk.settings);
                     acknowledged(Ack::Response(reply), Some(rest))
@@ -261,8 +266,8 @@ async fn handled<'a>(
             }
         }
         // What cannot be read would come again and again.
-        (Kind::Callback, MESSAGE | PRESS, Err(_)) => acknowledged(Ack::Done, None),
-        (Kind::Callback | Kind::Other, ..) => acknowledged(Ack::NoHandler, None),
-        (Kind::System | Kind::Event, ..) => acknowledged(Ack::Done, None),
+        (FrameKind::Callback, MESSAGE | PRESS, Err(_)) => acknowledged(Ack::Done, None),
+        (FrameKind::Callback | FrameKind::Other, ..) => acknowledged(Ack::NoHandler, None),
+        (FrameKind::System | FrameKind::Event, ..) => acknowledged(Ack::Done, None),
     }
 }

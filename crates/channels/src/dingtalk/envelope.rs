@@ -10,7 +10,7 @@ use domain::time::Timestamp;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
 use crate::limits::SIGNATURE_WINDOW_MS;
-use crate::signed::{Refused, decrypt, digits, encrypt, hex, is_fresh, same, within_size};
+use crate::signed::{SignatureRefusal, decrypt, digits, encrypt, hex, is_fresh, same, within_size};
 
 /// Keys of 43 characters do not end on a whole byte; the platforms make them so.
 const KEYS: GeneralPurpose = GeneralPurpose::new(
@@ -19,7 +19,7 @@ const KEYS: GeneralPurpose = GeneralPurpose::new(
 );
 
 #[derive(Clone)]
-pub struct Envelope {
+pub struct DingTalkEnvelope {
     token: String,
     key: [u8; 32],
     /// Whom it is for: the app's key.
@@ -38,7 +38,7 @@ pub struct Beside<'a> {
 #[error("the key for encryption must have 43 letters and digits, as the console shows it")]
 pub struct BadKey;
 
-impl fmt::Debug for Envelope {
+impl fmt::Debug for DingTalkEnvelope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Envelope(for {})", self.receiver)
     }
@@ -50,11 +50,11 @@ fn moment(text: &str) -> Option<i64> {
     if text.len() <= 10 { number.checked_mul(1000) } else { Some(number) }
 }
 
-impl Envelope {
-    pub fn new(token: &str, encoded_key: &str, receiver: &str) -> Result<Envelope, BadKey> {
+impl DingTalkEnvelope {
+    pub fn new(token: &str, encoded_key: &str, receiver: &str) -> Result<DingTalkEnvelope, BadKey> {
         let bytes = KEYS.decode(format!("{encoded_key}=")).map_err(|_| BadKey)?;
         let key = bytes.try_into().map_err(|_| BadKey)?;
-        Ok(Envelope { token: token.into(), key, receiver: receiver.into() })
+        Ok(DingTalkEnvelope { token: token.into(), key, receiver: receiver.into() })
     }
 
     pub fn open(
@@ -62,24 +62,29 @@ impl Envelope {
         encrypted: &str,
         beside: Beside,
         now: Timestamp,
-    ) -> Result<Vec<u8>, Refused> {
+    ) -> Result<Vec<u8>, SignatureRefusal> {
         within_size(encrypted.as_bytes())?;
         let ours = self.signature(beside.timestamp, beside.nonce, encrypted);
         if !same(ours.as_bytes(), beside.signature.as_bytes()) {
-            return Err(Refused::Signature);
+            return Err(SignatureRefusal::Signature);
         }
-        is_fresh(moment(beside.timestamp).ok_or(Refused::Stale)?, now, SIGNATURE_WINDOW_MS)?;
-        let cipher = STANDARD.decode(encrypted).map_err(|_| Refused::Cipher)?;
+        is_fresh(
+            moment(beside.timestamp).ok_or(SignatureRefusal::Stale)?,
+            now,
+            SIGNATURE_WINDOW_MS,
+        )?;
+        let cipher = STANDARD.decode(encrypted).map_err(|_| SignatureRefusal::Cipher)?;
         let plain = decrypt(&self.key, self.iv(), &cipher, 32)?;
         // Sixteen random bytes, a length, the text, and whom it is for.
-        let rest = plain.get(16..).ok_or(Refused::Cipher)?;
-        let (length, rest) = rest.split_first_chunk::<4>().ok_or(Refused::Cipher)?;
-        let length = usize::try_from(u32::from_be_bytes(*length)).map_err(|_| Refused::Cipher)?;
-        let (text, receiver) = rest.split_at_checked(length).ok_or(Refused::Cipher)?;
+        let rest = plain.get(16..).ok_or(SignatureRefusal::Cipher)?;
+        let (length, rest) = rest.split_first_chunk::<4>().ok_or(SignatureRefusal::Cipher)?;
+        let length =
+            usize::try_from(u32::from_be_bytes(*length)).map_err(|_| SignatureRefusal::Cipher)?;
+        let (text, receiver) = rest.split_at_checked(length).ok_or(SignatureRefusal::Cipher)?;
         if receiver == self.receiver.as_bytes() {
             Ok(text.to_vec())
         } else {
-            Err(Refused::WrongApp)
+            Err(SignatureRefusal::WrongApp)
         }
     }
 
@@ -126,8 +131,9 @@ mod tests {
             serde_json::from_str(include_str!("../../vectors/signatures.json")).unwrap();
         let known = &vectors["wecom_and_dingtalk_http_event"];
         let text = |key: &str| known[key].as_str().unwrap();
-        let envelope =
-            |receiver| Envelope::new(text("token"), text("encodingAESKey"), receiver).unwrap();
+        let envelope = |receiver| {
+            DingTalkEnvelope::new(text("token"), text("encodingAESKey"), receiver).unwrap()
+        };
         let ours = envelope(text("receive_id"));
         let beside = Beside {
             timestamp: text("timestamp"),
@@ -135,22 +141,25 @@ mod tests {
             signature: text("msg_signature"),
         };
         assert_eq!(ours.open(text("encrypt"), beside, NOW), Ok(text("plain").as_bytes().to_vec()));
-        assert_eq!(envelope("ww9").open(text("encrypt"), beside, NOW), Err(Refused::WrongApp));
+        assert_eq!(
+            envelope("ww9").open(text("encrypt"), beside, NOW),
+            Err(SignatureRefusal::WrongApp)
+        );
         let late = NOW.plus_ms(300_001);
-        assert_eq!(ours.open(text("encrypt"), beside, late), Err(Refused::Stale));
+        assert_eq!(ours.open(text("encrypt"), beside, late), Err(SignatureRefusal::Stale));
         let (encrypted, signature) =
             ours.seal(text("plain").as_bytes(), "1700000000000", "n", [7; 16]);
         let in_ms = Beside { timestamp: "1700000000000", nonce: "n", signature: &signature };
         assert_eq!(ours.open(&encrypted, in_ms, NOW), Ok(text("plain").as_bytes().to_vec()));
-        assert_eq!(ours.open(&encrypted, in_ms, late), Err(Refused::Stale));
+        assert_eq!(ours.open(&encrypted, in_ms, late), Err(SignatureRefusal::Stale));
         assert!(!format!("{ours:?}").contains("tok"), "{ours:?}");
         let forged = Beside { nonce: "nonce2", ..beside };
-        assert_eq!(ours.open(text("encrypt"), forged, NOW), Err(Refused::Signature));
+        assert_eq!(ours.open(text("encrypt"), forged, NOW), Err(SignatureRefusal::Signature));
     }
 
     #[test]
     fn what_is_sealed_is_opened() {
-        let envelope = Envelope::new("tok", &"A".repeat(43), "app").unwrap();
+        let envelope = DingTalkEnvelope::new("tok", &"A".repeat(43), "app").unwrap();
         let (encrypted, signature) = envelope.seal(b"success", "1700000000", "n", [9; 16]);
         let beside = Beside { timestamp: "1700000000", nonce: "n", signature: &signature };
         assert_eq!(envelope.open(&encrypted, beside, NOW), Ok(b"success".to_vec()));
@@ -159,7 +168,7 @@ mod tests {
     #[test]
     fn a_key_has_its_length() {
         for key in ["", "short", &"A".repeat(42), &"A".repeat(44), &"!".repeat(43)] {
-            assert_eq!(Envelope::new("t", key, "a").err(), Some(BadKey), "{key}");
+            assert_eq!(DingTalkEnvelope::new("t", key, "a").err(), Some(BadKey), "{key}");
         }
     }
 }

@@ -7,28 +7,31 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::channel::Dingtalk;
-use super::envelope::{Beside, Envelope};
-use crate::signed::{Refused, within_size};
+use super::envelope::{Beside, DingTalkEnvelope};
+use crate::signed::{SignatureRefusal, within_size};
 
 /// What is said back.
 pub(super) fn acknowledged(
     dingtalk: &Dingtalk,
-    envelope: &Envelope,
+    envelope: &DingTalkEnvelope,
     request: &WebhookRequest,
-) -> Result<Value, Refused> {
+) -> Result<Value, SignatureRefusal> {
     within_size(&request.body)?;
     let asked = query(request.query.as_deref().unwrap_or_default());
     let of = |name: &str| asked.iter().find(|(is, _)| is == name).map(|(_, value)| value.as_str());
     let beside = Beside {
-        timestamp: of("timestamp").ok_or(Refused::Signature)?,
-        nonce: of("nonce").ok_or(Refused::Signature)?,
+        timestamp: of("timestamp").ok_or(SignatureRefusal::Signature)?,
+        nonce: of("nonce").ok_or(SignatureRefusal::Signature)?,
         // Their documents have both names.
-        signature: of("msg_signature").or_else(|| of("signature")).ok_or(Refused::Signature)?,
+        signature: of("msg_signature")
+            .or_else(|| of("signature"))
+            .ok_or(SignatureRefusal::Signature)?,
     };
-    let body: Value = serde_json::from_slice(&request.body).map_err(|_| Refused::Garbled)?;
-    let encrypted = body["encrypt"].as_str().ok_or(Refused::InTheClear)?;
+    let body: Value =
+        serde_json::from_slice(&request.body).map_err(|_| SignatureRefusal::Garbled)?;
+    let encrypted = body["encrypt"].as_str().ok_or(SignatureRefusal::InTheClear)?;
     let plain = envelope.open(encrypted, beside, request.at)?;
-    let event: Value = serde_json::from_slice(&plain).map_err(|_| Refused::Garbled)?;
+    let event: Value = serde_json::from_slice(&plain).map_err(|_| SignatureRefusal::Garbled)?;
     let kind = event["EventType"].as_str().unwrap_or_default();
     let kind = domain::visible::visible(kind);
     tracing::debug!(channel = dingtalk.settings.name, kind, "an event of the organisation");

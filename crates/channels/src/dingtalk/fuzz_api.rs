@@ -6,15 +6,15 @@ use ports::secret_string::SecretString;
 use serde_json::Value;
 
 use super::gesture::{press, wrote};
-use super::heard::heard;
-use super::settings::Settings;
+use super::heard::api_result;
+use super::settings::DingTalkSettings;
 use crate::fuzz_api::{Gesture, OURSELVES};
 use crate::wire::ApiResult;
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     let data: Value = serde_json::from_slice(body).ok()?;
     let base = "https://api.example".parse().ok()?;
-    let settings = Settings::new("ding", OURSELVES, SecretString::new("s"), base);
+    let settings = DingTalkSettings::new("ding", OURSELVES, SecretString::new("s"), base);
     // Messages and presses come to different addresses, and under different topics.
     match data.get("msgId") {
         Some(_) => wrote(&data, &settings).map(|wrote| Gesture::Wrote(Box::new(wrote))),
@@ -25,8 +25,8 @@ pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     }
 }
 
-pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
-    match heard(status, serde_json::from_slice(body).ok(), None) {
+pub(crate) fn reply_error(status: u16, body: &[u8]) -> Option<ChannelError> {
+    match api_result(status, serde_json::from_slice(body).ok(), None) {
         ApiResult::Done(_) => None,
         // Another token is fetched, and it is said once more.
         ApiResult::BadToken => Some(ChannelError::Again { after: None, why: String::new() }),

@@ -1,10 +1,12 @@
 //! What people do, read from what the platform says of it. Nothing is decided here.
 
 use domain::time::Timestamp;
-use ports::channel::{ButtonAction, Form, IncomingMessage, Key, Nonce, Operator, Pointer, Press};
+use ports::channel::{
+    ButtonAction, DeliveryKey, Form, IncomingMessage, Nonce, Operator, Pointer, Press,
+};
 use serde_json::Value;
 
-use super::settings::Settings;
+use super::settings::DingTalkSettings;
 
 pub(super) const MESSAGE: &str = "/v1.0/im/bot/messages/get";
 /// Before a nonce: the button leads to a second step. A template's buttons cannot say so themselves.
@@ -12,7 +14,7 @@ pub(super) const FIRST_STEP: char = '~';
 pub(super) const PRESS: &str = "/v1.0/card/instances/callback";
 
 /// `None`: not somebody's message to this robot.
-pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<IncomingMessage> {
+pub(super) fn wrote(data: &Value, settings: &DingTalkSettings) -> Option<IncomingMessage> {
     let text = |key: &str| data[key].as_str().filter(|text| !text.is_empty());
     let ours = text("robotCode").is_none_or(|robot| robot == settings.robot_code);
     let corp = settings.corp_id.as_deref();
@@ -32,7 +34,7 @@ pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<IncomingMessage
         (Some(operator), true) => operator.identity.clone(),
         _ => text("conversationId")?.to_owned(),
     };
-    let said = said(data);
+    let said = message_text(data);
     let own = text("chatbotUserId");
     let others = data["atUsers"].as_array().into_iter().flatten();
     Some(IncomingMessage {
@@ -54,18 +56,18 @@ pub(super) fn wrote(data: &Value, settings: &Settings) -> Option<IncomingMessage
         forwarded: data["msgtype"] == "chatRecord",
         // The platform tells nothing of the form of words.
         formatted: false,
-        at: Timestamp::from_ms(written(data)?),
+        at: Timestamp::from_ms(written_at_ms(data)?),
     })
 }
 
 /// When, in milliseconds; some events have it as text.
-pub(super) fn written(data: &Value) -> Option<i64> {
+pub(super) fn written_at_ms(data: &Value) -> Option<i64> {
     let at = &data["createAt"];
     at.as_i64().or_else(|| at.as_str()?.parse().ok())
 }
 
 /// The words of a message; `None` if there is something else in it.
-fn said(data: &Value) -> Option<String> {
+fn message_text(data: &Value) -> Option<String> {
     match data["msgtype"].as_str()? {
         "text" => data["text"]["content"].as_str().map(str::to_owned),
         "richText" => {
@@ -81,7 +83,7 @@ fn said(data: &Value) -> Option<String> {
 pub(super) fn press(
     data: &Value,
     event: String,
-    settings: &Settings,
+    settings: &DingTalkSettings,
     now: Timestamp,
 ) -> Option<Press> {
     let corp = settings.corp_id.as_deref();
@@ -109,7 +111,8 @@ pub(super) fn press(
         (said, Some(nonce)) => (said, nonce),
         (said, None) => (said, nonce),
     };
-    let pointer = Pointer { key: Key::new(text("r")?).ok()?, said, nonce: Nonce::new(nonce).ok()? };
+    let pointer =
+        Pointer { key: DeliveryKey::new(text("r")?).ok()?, said, nonce: Nonce::new(nonce).ok()? };
     Some(Press {
         event,
         operator: operator(&data["userId"], None),

@@ -5,9 +5,9 @@ use super::*;
 
 const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_000);
 
-fn settings() -> Settings {
+fn settings() -> DingTalkSettings {
     let url = "https://api.dingtalk.com".parse().unwrap();
-    let mut settings = Settings::new("dingtalk", "ding1", SecretString::new("s"), url);
+    let mut settings = DingTalkSettings::new("dingtalk", "ding1", SecretString::new("s"), url);
     settings.corp_id = Some("corp1".into());
     settings
 }

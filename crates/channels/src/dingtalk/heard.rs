@@ -11,7 +11,7 @@ use crate::limits::{DINGTALK_BLOCKED, PAUSE_MAX, SAID_CHARACTERS_MAX};
 use crate::wire::ApiResult;
 
 /// `after`: when they say that it may be tried again.
-pub(super) fn heard(status: u16, body: Option<Value>, after: Option<Duration>) -> ApiResult {
+pub(super) fn api_result(status: u16, body: Option<Value>, after: Option<Duration>) -> ApiResult {
     let of = |key: &str| body.as_ref().map(|body| &body[key]).unwrap_or(&Value::Null);
     // The older API has numbers, and no status.
     let number = of("errcode").as_i64();
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn told(status: u16, body: Value) -> String {
-        match heard(status, Some(body), Some(Duration::from_secs(7))) {
+        match api_result(status, Some(body), Some(Duration::from_secs(7))) {
             ApiResult::Done(_) => "done".into(),
             ApiResult::BadToken => "bad token".into(),
             ApiResult::Failed(ChannelError::Again { after, .. }) => {
@@ -132,7 +132,7 @@ mod tests {
         // However long they say: it is looked at again in good time.
         let for_ever = told(200, json!({"status": 1111, "wait": u64::MAX}));
         assert_eq!(for_ever, format!("again in {}", PAUSE_MAX.as_secs()));
-        assert!(matches!(heard(200, None, None), ApiResult::Failed(ChannelError::Unknown(_))));
-        assert!(matches!(heard(404, None, None), ApiResult::Failed(ChannelError::Never(_))));
+        assert!(matches!(api_result(200, None, None), ApiResult::Failed(ChannelError::Unknown(_))));
+        assert!(matches!(api_result(404, None, None), ApiResult::Failed(ChannelError::Never(_))));
     }
 }

@@ -7,18 +7,20 @@ use serde_json::{Value, json};
 
 use super::channel::{Dingtalk, DingtalkEventOutcome};
 use super::event::acknowledged;
-use super::gesture::written;
-use super::settings::{Mode, Webhook};
+use super::gesture::written_at_ms;
+use super::settings::{DingTalkMode, Webhook};
 use super::sign::{verify_card, verify_robot};
 use crate::limits::SIGNATURE_WINDOW_MS;
-use crate::signed::{Headers, Refused, hex, is_fresh, same, within_size};
+use crate::signed::{Headers, SignatureRefusal, hex, is_fresh, same, within_size};
 
 pub(super) async fn hook(
     dingtalk: &Dingtalk,
     request: WebhookRequest,
     inbox: &dyn Inbox,
 ) -> HookReply {
-    let Mode::Webhook(webhook) = &dingtalk.settings.mode else { return reply(404, json!({})) };
+    let DingTalkMode::Webhook(webhook) = &dingtalk.settings.mode else {
+        return reply(404, json!({}));
+    };
     // A wrong address is an address that is not there.
     let Some(what) = what(webhook, &request.path) else { return reply(404, json!({})) };
     if !welcome(webhook, &request) {
@@ -47,8 +49,8 @@ pub(super) async fn hook(
         Err(refused) => {
             tracing::warn!(channel = dingtalk.settings.name, "a request is refused: {refused}");
             let status = match refused {
-                Refused::TooLarge => 413,
-                Refused::Garbled => 400,
+                SignatureRefusal::TooLarge => 413,
+                SignatureRefusal::Garbled => 400,
                 _ => 401,
             };
             reply(status, json!({}))
@@ -90,7 +92,7 @@ fn opened(
     webhook: &Webhook,
     what: What,
     request: &WebhookRequest,
-) -> Result<Value, Refused> {
+) -> Result<Value, SignatureRefusal> {
     within_size(&request.body)?;
     let headers: Vec<(&str, &str)> =
         request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -100,16 +102,17 @@ fn opened(
             verify_robot(headers, dingtalk.settings.client_secret.expose(), request.at)?;
         }
         What::Card => {
-            let secret = webhook.card_secret.as_ref().ok_or(Refused::Signature)?;
+            let secret = webhook.card_secret.as_ref().ok_or(SignatureRefusal::Signature)?;
             verify_card(headers, secret.expose(), request.at)?;
         }
         // Signed and sealed in its own way.
-        What::Event => return Err(Refused::Garbled),
+        What::Event => return Err(SignatureRefusal::Garbled),
     }
-    let data: Value = serde_json::from_slice(&request.body).map_err(|_| Refused::Garbled)?;
+    let data: Value =
+        serde_json::from_slice(&request.body).map_err(|_| SignatureRefusal::Garbled)?;
     if let What::Robot = what {
         // A signature is good for an hour; what it stands beside must be new.
-        let at = written(&data).ok_or(Refused::Garbled)?;
+        let at = written_at_ms(&data).ok_or(SignatureRefusal::Garbled)?;
         is_fresh(at, request.at, SIGNATURE_WINDOW_MS)?;
     }
     Ok(data)

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Block, Card, Rendered, Words};
+use crate::card::{Card, CardBlock, CardWords, Rendered};
 use crate::limits::DINGTALK_PARAM_BYTES_MAX;
 
 /// The `msgParam` of `sampleMarkdown`, which has no buttons: a yes comes as a reply or on the page.
 pub fn message(card: &Card) -> Rendered {
-    let write = |card: &Card| json!({"title": card.notice(), "text": text(card)});
+    let write = |card: &Card| json!({"title": card.notice(), "text": card_markdown(card)});
     let fits = |card: &Card| {
         Value::String(write(card).to_string()).to_string().len() <= DINGTALK_PARAM_BYTES_MAX
     };
@@ -15,7 +15,7 @@ pub fn message(card: &Card) -> Rendered {
     Rendered { value: write(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
 }
 
-pub(super) fn text(card: &Card) -> String {
+pub(super) fn card_markdown(card: &Card) -> String {
     let mut lines = vec![format!("**{}**", literal(&card.headline))];
     lines.extend(flow(card.flow()));
     lines.extend(card.hint.as_deref().map(literal));
@@ -24,10 +24,10 @@ pub(super) fn text(card: &Card) -> String {
 }
 
 /// Our own lines as paragraphs, and foreign ones in quotes, which are drawn with a bar beside every line.
-pub(super) fn flow(blocks: Vec<Block>) -> impl Iterator<Item = String> {
+pub(super) fn flow(blocks: Vec<CardBlock>) -> impl Iterator<Item = String> {
     blocks.into_iter().map(|block| match block {
-        Block::Ours(line) => literal(&line),
-        Block::Foreign(lines) => {
+        CardBlock::Ours(line) => literal(&line),
+        CardBlock::Foreign(lines) => {
             let quoted = lines.iter().map(|line| match line.is_empty() {
                 true => "> &nbsp;".to_owned(),
                 false => format!("> {}", literal(line)),
@@ -38,7 +38,7 @@ pub(super) fn flow(blocks: Vec<Block>) -> impl Iterator<Item = String> {
 }
 
 pub(super) fn link(card: &Card) -> Option<String> {
-    let words = Words(card.language);
+    let words = CardWords(card.language);
     card.link.as_ref().map(|link| format!("[{}]({})", words.open(), address(link)))
 }
 

@@ -4,10 +4,10 @@ use ports::channel::{Busy, PressReply, Redraw};
 use serde_json::{Value, json};
 
 use super::card::variables;
-use super::settings::Settings;
+use super::settings::DingTalkSettings;
 use crate::card::{Card, Language};
 
-pub(super) fn reply(told: &Result<PressReply, Busy>, settings: &Settings) -> Value {
+pub(super) fn reply(told: &Result<PressReply, Busy>, settings: &DingTalkSettings) -> Value {
     match told {
         Ok(
             PressReply::Taken(redraw)
@@ -38,7 +38,7 @@ pub(super) fn reply(told: &Result<PressReply, Busy>, settings: &Settings) -> Val
 }
 
 /// When it takes longer than the platform waits.
-pub(super) fn received(settings: &Settings) -> Value {
+pub(super) fn received(settings: &DingTalkSettings) -> Value {
     private(settings, "Received. Working on it…", "已收到，正在处理…")
 }
 
@@ -47,7 +47,7 @@ pub(super) fn options() -> Value {
     json!({"updateCardDataByKey": true, "updatePrivateDataByKey": true})
 }
 
-fn private(settings: &Settings, english: &str, chinese: &str) -> Value {
+fn private(settings: &DingTalkSettings, english: &str, chinese: &str) -> Value {
     let text = match settings.language {
         Language::English => english,
         Language::Chinese => chinese,
@@ -58,7 +58,7 @@ fn private(settings: &Settings, english: &str, chinese: &str) -> Value {
     })
 }
 
-fn drawn(redraw: &Redraw, settings: &Settings) -> Value {
+fn drawn(redraw: &Redraw, settings: &DingTalkSettings) -> Value {
     let mention = !redraw.posted.direct;
     let showing = redraw.showing();
     let card = Card::showing(&showing, settings.language, &settings.zone, mention);

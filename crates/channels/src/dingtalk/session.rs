@@ -11,17 +11,17 @@ use ports::unpoisoned::Unpoisoned as _;
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::settings::{Mode, Settings};
+use super::settings::{DingTalkMode, DingTalkSettings};
 use crate::limits::{
     DINGTALK_SESSION_LEFT_MS, DINGTALK_SESSION_MAX_MS, DINGTALK_SESSION_URL_BYTES_MAX,
     DINGTALK_SESSIONS_MAX,
 };
 
 #[derive(Default)]
-pub(super) struct Sessions(Mutex<HashMap<String, Session>>);
+pub(super) struct Sessions(Mutex<HashMap<String, SessionWebhook>>);
 
 #[derive(Clone, PartialEq)]
-pub(super) struct Session {
+pub(super) struct SessionWebhook {
     pub(super) url: Url,
     until: Timestamp,
     /// The message with which it came, and who wrote it.
@@ -30,7 +30,7 @@ pub(super) struct Session {
 }
 
 /// Whoever has the address can write in the conversation: no log shows it.
-impl fmt::Debug for Session {
+impl fmt::Debug for SessionWebhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("until", &self.until).finish_non_exhaustive()
     }
@@ -42,10 +42,10 @@ impl Sessions {
         &self,
         data: &Value,
         wrote: &IncomingMessage,
-        settings: &Settings,
+        settings: &DingTalkSettings,
         now: Timestamp,
     ) {
-        let Some(session) = read(data, wrote, settings, now) else { return };
+        let Some(session) = read_session_webhook(data, wrote, settings, now) else { return };
         let mut kept = self.kept();
         if kept.len() >= DINGTALK_SESSIONS_MAX && !kept.contains_key(&wrote.chat) {
             // The one that ends first is of the least use.
@@ -58,7 +58,7 @@ impl Sessions {
     }
 
     /// One that will still be good when what is sent arrives.
-    pub(super) fn live(&self, chat: &str, now: Timestamp) -> Option<Session> {
+    pub(super) fn live(&self, chat: &str, now: Timestamp) -> Option<SessionWebhook> {
         let needed = now.plus_ms(DINGTALK_SESSION_LEFT_MS);
         self.kept().get(chat).filter(|session| session.until > needed).cloned()
     }
@@ -67,12 +67,12 @@ impl Sessions {
         self.kept().remove(chat);
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, SessionWebhook>> {
         self.0.lock().unpoisoned()
     }
 }
 
-impl Session {
+impl SessionWebhook {
     /// What the API would be told, in the form that is taken there. Whoever is replied to is called.
     pub(super) fn body(&self, message_key: &str, param: &Value, reply_to: Option<&str>) -> Value {
         let called = self.user.iter().filter(|_| reply_to == Some(self.message.as_str()));
@@ -84,21 +84,21 @@ impl Session {
     }
 }
 
-fn read(
+fn read_session_webhook(
     data: &Value,
     wrote: &IncomingMessage,
-    settings: &Settings,
+    settings: &DingTalkSettings,
     now: Timestamp,
-) -> Option<Session> {
+) -> Option<SessionWebhook> {
     // Over HTTP nobody signed the body: it could name a robot of somebody else's, in another group.
-    if !matches!(settings.mode, Mode::Stream) {
+    if !matches!(settings.mode, DingTalkMode::Stream) {
         return None;
     }
     let url = data["sessionWebhook"].as_str()?;
     let url = (url.len() <= DINGTALK_SESSION_URL_BYTES_MAX).then(|| Url::parse(url).ok())??;
     let until = &data["sessionWebhookExpiredTime"];
     let until = until.as_i64().or_else(|| until.as_str()?.parse().ok())?;
-    is_theirs(&url, settings).then(|| Session {
+    is_theirs(&url, settings).then(|| SessionWebhook {
         url,
         until: Timestamp::from_ms(until).min(now.plus_ms(DINGTALK_SESSION_MAX_MS)),
         message: wrote.message.clone(),
@@ -107,7 +107,7 @@ fn read(
 }
 
 /// Nothing is sent to a place that only a message names.
-fn is_theirs(url: &Url, settings: &Settings) -> bool {
+fn is_theirs(url: &Url, settings: &DingTalkSettings) -> bool {
     let base = &settings.base_url;
     let same = (url.scheme(), url.host_str(), url.port_or_known_default())
         == (base.scheme(), base.host_str(), base.port_or_known_default());
@@ -123,9 +123,9 @@ mod tests {
     use super::*;
     use ports::secret_string::SecretString;
 
-    fn settings() -> Settings {
+    fn settings() -> DingTalkSettings {
         let base = Url::parse("https://api.dingtalk.com").unwrap();
-        let mut settings = Settings::new("d", "ding1", SecretString::new("s"), base);
+        let mut settings = DingTalkSettings::new("d", "ding1", SecretString::new("s"), base);
         settings.session_hosts = vec!["oapi.dingtalk.com".into()];
         settings
     }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_log_does_not_show_the_address() {
-        let session = Session {
+        let session = SessionWebhook {
             url: Url::parse("https://oapi.dingtalk.com/robot/sendBySession?session=hush").unwrap(),
             until: Timestamp::from_ms(7),
             message: "m1".into(),

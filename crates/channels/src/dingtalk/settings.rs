@@ -4,11 +4,11 @@ use egress::Network;
 use ports::secret_string::SecretString;
 use reqwest::Url;
 
-use super::envelope::Envelope;
+use super::envelope::DingTalkEnvelope;
 use crate::card::{Language, Zone};
 
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct DingTalkSettings {
     /// As the configuration names the channel.
     pub name: String,
     /// The app's key.
@@ -21,7 +21,7 @@ pub struct Settings {
     pub base_url: Url,
     /// Hosts beside that of `base_url` that conversations may be answered at, over TLS.
     pub session_hosts: Vec<String>,
-    pub mode: Mode,
+    pub mode: DingTalkMode,
     /// Only this organisation's people.
     pub corp_id: Option<String>,
     pub language: Language,
@@ -29,7 +29,7 @@ pub struct Settings {
 }
 
 #[derive(Clone, Debug, Default)]
-pub enum Mode {
+pub enum DingTalkMode {
     /// A connection of ours, which needs no address that the platform could reach.
     #[default]
     Stream,
@@ -46,20 +46,20 @@ pub struct Webhook {
     /// Under which the address for presses was registered.
     pub card_route: Option<String>,
     /// Opens and seals the events of the organisation, where they are subscribed to.
-    pub events: Option<Envelope>,
+    pub events: Option<DingTalkEnvelope>,
     /// Only from these; from anywhere if there are none.
     pub allow_from: Vec<Network>,
 }
 
-impl Settings {
+impl DingTalkSettings {
     /// An app in stream mode, in Chinese, without cards.
     pub fn new(
         name: &str,
         client_id: &str,
         client_secret: SecretString,
         base_url: Url,
-    ) -> Settings {
-        Settings {
+    ) -> DingTalkSettings {
+        DingTalkSettings {
             name: name.to_owned(),
             client_id: client_id.to_owned(),
             client_secret,
@@ -67,7 +67,7 @@ impl Settings {
             card_template: None,
             base_url,
             session_hosts: Vec::new(),
-            mode: Mode::default(),
+            mode: DingTalkMode::default(),
             corp_id: None,
             language: Language::Chinese,
             zone: Zone::default(),

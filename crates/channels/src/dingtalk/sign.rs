@@ -7,20 +7,28 @@ use domain::time::Timestamp;
 use ring::hmac;
 
 use crate::limits::{DINGTALK_WINDOW_MS, SIGNATURE_WINDOW_MS};
-use crate::signed::{Headers, Refused, digits, is_fresh};
+use crate::signed::{Headers, SignatureRefusal, digits, is_fresh};
 
 /// A robot's message: `timestamp` and `sign`, good for an hour.
-pub fn verify_robot(headers: Headers, app_secret: &str, now: Timestamp) -> Result<(), Refused> {
+pub fn verify_robot(
+    headers: Headers,
+    app_secret: &str,
+    now: Timestamp,
+) -> Result<(), SignatureRefusal> {
     let (timestamp, sign) = (headers.one("timestamp")?, headers.one("sign")?);
     verify(app_secret, &format!("{timestamp}\n{app_secret}"), sign)?;
-    is_fresh(digits(timestamp).ok_or(Refused::Stale)?, now, DINGTALK_WINDOW_MS)
+    is_fresh(digits(timestamp).ok_or(SignatureRefusal::Stale)?, now, DINGTALK_WINDOW_MS)
 }
 
 /// A card's callback.
-pub fn verify_card(headers: Headers, api_secret: &str, now: Timestamp) -> Result<(), Refused> {
+pub fn verify_card(
+    headers: Headers,
+    api_secret: &str,
+    now: Timestamp,
+) -> Result<(), SignatureRefusal> {
     let timestamp = headers.one("x-ddpaas-signature-timestamp")?;
     verify(api_secret, timestamp, headers.one("x-ddpaas-signature")?)?;
-    is_fresh(digits(timestamp).ok_or(Refused::Stale)?, now, SIGNATURE_WINDOW_MS)
+    is_fresh(digits(timestamp).ok_or(SignatureRefusal::Stale)?, now, SIGNATURE_WINDOW_MS)
 }
 
 /// What we send to a custom robot: the value of `sign`, ready for a URL.
@@ -30,11 +38,11 @@ pub fn robot_sign(timestamp_ms: i64, secret: &str) -> String {
     text.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D")
 }
 
-fn verify(secret: &str, text: &str, claimed: &str) -> Result<(), Refused> {
-    let claimed = STANDARD.decode(claimed).map_err(|_| Refused::Signature)?;
+fn verify(secret: &str, text: &str, claimed: &str) -> Result<(), SignatureRefusal> {
+    let claimed = STANDARD.decode(claimed).map_err(|_| SignatureRefusal::Signature)?;
     // An empty secret is one that everybody knows.
     let known = !secret.is_empty() && hmac::verify(&key(secret), text.as_bytes(), &claimed).is_ok();
-    if known { Ok(()) } else { Err(Refused::Signature) }
+    if known { Ok(()) } else { Err(SignatureRefusal::Signature) }
 }
 
 fn key(secret: &str) -> hmac::Key {
@@ -60,9 +68,9 @@ mod tests {
         let headers = [("timestamp", text("timestamp")), ("sign", text("sign"))];
         let verify = |secret, now| verify_robot(Headers(&headers), secret, now);
         assert_eq!(verify(text("appSecret"), now), Ok(()));
-        assert_eq!(verify(text("appSecret"), now.plus_ms(3_600_001)), Err(Refused::Stale));
-        assert_eq!(verify("another", now), Err(Refused::Signature));
-        assert_eq!(verify("", now), Err(Refused::Signature));
+        assert_eq!(verify(text("appSecret"), now.plus_ms(3_600_001)), Err(SignatureRefusal::Stale));
+        assert_eq!(verify("another", now), Err(SignatureRefusal::Signature));
+        assert_eq!(verify("", now), Err(SignatureRefusal::Signature));
 
         let known = &vectors["dingtalk_custom_robot_out"];
         let secret = known["secret"].as_str().unwrap();
@@ -78,10 +86,13 @@ mod tests {
         let now = Timestamp::from_ms(1_700_000_000_000);
         assert_eq!(verify_card(Headers(&headers), text("apiSecret"), now), Ok(()));
         let late = now.plus_ms(300_001);
-        assert_eq!(verify_card(Headers(&headers), text("apiSecret"), late), Err(Refused::Stale));
+        assert_eq!(
+            verify_card(Headers(&headers), text("apiSecret"), late),
+            Err(SignatureRefusal::Stale)
+        );
         assert_eq!(
             verify_card(Headers(&headers[..1]), text("apiSecret"), now),
-            Err(Refused::Header("x-ddpaas-signature"))
+            Err(SignatureRefusal::Header("x-ddpaas-signature"))
         );
     }
 
@@ -98,7 +109,7 @@ mod tests {
             let headers = [("timestamp", timestamp), ("sign", sign)];
             assert_eq!(
                 verify_robot(Headers(&headers), "this is a secret", now),
-                Err(Refused::Signature)
+                Err(SignatureRefusal::Signature)
             );
         }
     }

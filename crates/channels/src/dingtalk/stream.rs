@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::signed::{Refused, within_size};
+use crate::signed::{SignatureRefusal, within_size};
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Frame {
+pub struct DingTalkFrame {
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub kind: FrameKind,
     headers: Headers,
     /// JSON in a string.
     #[serde(default)]
@@ -17,7 +17,7 @@ pub struct Frame {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Kind {
+pub enum FrameKind {
     System,
     Event,
     Callback,
@@ -46,19 +46,20 @@ pub enum Ack {
     Failed,
 }
 
-impl Frame {
-    pub fn read(text: &str) -> Result<Frame, Refused> {
+impl DingTalkFrame {
+    pub fn read(text: &str) -> Result<DingTalkFrame, SignatureRefusal> {
         within_size(text.as_bytes())?;
-        let frame: Frame = serde_json::from_str(text).map_err(|_| Refused::Garbled)?;
-        if frame.headers.message_id.is_empty() { Err(Refused::Garbled) } else { Ok(frame) }
+        let frame: DingTalkFrame =
+            serde_json::from_str(text).map_err(|_| SignatureRefusal::Garbled)?;
+        if frame.headers.message_id.is_empty() { Err(SignatureRefusal::Garbled) } else { Ok(frame) }
     }
 
     pub fn topic(&self) -> &str {
         &self.headers.topic
     }
 
-    pub fn data(&self) -> Result<Value, Refused> {
-        serde_json::from_str(&self.data).map_err(|_| Refused::Garbled)
+    pub fn data(&self) -> Result<Value, SignatureRefusal> {
+        serde_json::from_str(&self.data).map_err(|_| SignatureRefusal::Garbled)
     }
 
     /// The names under which a repeat is recognised. A robot's message has one of its own, which is
@@ -78,9 +79,9 @@ impl Frame {
             Ack::Failed => (500, "failed"),
         };
         let data = match (self.kind, ack) {
-            (Kind::System, _) => self.data.clone(),
-            (Kind::Event, Ack::Later) => json!({"status": "LATER", "message": ""}).to_string(),
-            (Kind::Event, _) => json!({"status": "SUCCESS", "message": ""}).to_string(),
+            (FrameKind::System, _) => self.data.clone(),
+            (FrameKind::Event, Ack::Later) => json!({"status": "LATER", "message": ""}).to_string(),
+            (FrameKind::Event, _) => json!({"status": "SUCCESS", "message": ""}).to_string(),
             (_, Ack::Response(response)) => json!({"response": response}).to_string(),
             (_, _) => json!({"response": "OK"}).to_string(),
         };
@@ -94,15 +95,15 @@ impl Frame {
 mod tests {
     use super::*;
 
-    fn frame(kind: &str, topic: &str, data: Value) -> Frame {
+    fn frame(kind: &str, topic: &str, data: Value) -> DingTalkFrame {
         let text = json!({
             "specVersion": "1.0", "type": kind, "data": data.to_string(),
             "headers": {"appId": "a", "messageId": "m1", "topic": topic, "time": "1"},
         });
-        Frame::read(&text.to_string()).unwrap()
+        DingTalkFrame::read(&text.to_string()).unwrap()
     }
 
-    fn answered(frame: &Frame, ack: &Ack) -> (Value, Value) {
+    fn answered(frame: &DingTalkFrame, ack: &Ack) -> (Value, Value) {
         let whole: Value = serde_json::from_str(&frame.ack(ack)).unwrap();
         assert_eq!(whole["headers"]["messageId"], "m1");
         let data = serde_json::from_str(whole["data"].as_str().unwrap()).unwrap();
@@ -143,10 +144,10 @@ mod tests {
             r#"{"type":"EVENT","headers":{}}"#,
             r#"{"type":"EVENT","headers":{"messageId":""}}"#,
         ] {
-            assert_eq!(Frame::read(text), Err(Refused::Garbled), "{text}");
+            assert_eq!(DingTalkFrame::read(text), Err(SignatureRefusal::Garbled), "{text}");
         }
-        assert_eq!(frame("TOMORROW", "t", json!({})).kind, Kind::Other);
+        assert_eq!(frame("TOMORROW", "t", json!({})).kind, FrameKind::Other);
         let no_json = r#"{"type":"EVENT","headers":{"messageId":"m"},"data":"{"}"#;
-        assert_eq!(Frame::read(no_json).unwrap().data(), Err(Refused::Garbled));
+        assert_eq!(DingTalkFrame::read(no_json).unwrap().data(), Err(SignatureRefusal::Garbled));
     }
 }

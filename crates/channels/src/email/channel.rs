@@ -7,29 +7,29 @@ use async_trait::async_trait;
 use lettre::Address;
 use lettre::message::Mailbox;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
-    Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
 use tokio_util::sync::CancellationToken;
 
 use super::letter::{id, letter};
 use super::notice::notice;
-use super::settings::Settings;
+use super::settings::EmailSettings;
 use super::smtp::Smtp;
 use crate::card::Card;
 use crate::limits::{EMAIL_LOGIN_WITHIN, EMAIL_SEND_WITHIN};
 use crate::wire::status;
 
 pub struct Email {
-    settings: Settings,
+    settings: EmailSettings,
     from: Mailbox,
     clock: Arc<dyn Clock>,
 }
 
 impl Email {
     /// `Err` if the sender is no address.
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Email, String> {
+    pub fn new(settings: EmailSettings, clock: Arc<dyn Clock>) -> Result<Email, String> {
         let from = settings.from.parse().map_err(|_| {
             "`from` is no address: write it like `Holdpoint <holdpoint@example.org>`".to_owned()
         })?;
@@ -68,10 +68,14 @@ impl Channel for Email {
         false
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let (address, direct) = match place {
-            Place::Person(address) => (address, true),
-            Place::Chat { chat, direct, .. } => (chat, *direct),
+            Destination::Person(address) => (address, true),
+            Destination::Chat { chat, direct, .. } => (chat, *direct),
         };
         let to: Address = address
             .parse()
@@ -81,7 +85,7 @@ impl Channel for Email {
                        public_url`";
             return Err(ChannelError::Never(why.into()));
         }
-        let Settings { language, zone, .. } = &self.settings;
+        let EmailSettings { language, zone, .. } = &self.settings;
         let notice = notice(&Card::showing(showing, *language, zone, false));
         let id = id(showing.key.as_str(), &self.from);
         let now = self.clock.now();
@@ -99,7 +103,12 @@ impl Channel for Email {
         Ok(false)
     }
 
-    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
+    async fn say_piece(
+        &self,
+        _: &Destination,
+        _: &OutgoingText<'_>,
+        _: usize,
+    ) -> Result<TextProgress, ChannelError> {
         Err(ChannelError::Never("mail only brings notices; nobody talks to an agent there".into()))
     }
 
@@ -112,7 +121,7 @@ impl Channel for Email {
     }
 
     async fn check(&self) -> Vec<Checked> {
-        let Settings { host, port, .. } = &self.settings;
+        let EmailSettings { host, port, .. } = &self.settings;
         let opened = Smtp::open(&self.settings, &self.from, &*self.clock).await;
         let wrong = match opened {
             Ok(mut smtp) => {

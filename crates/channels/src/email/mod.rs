@@ -9,4 +9,4 @@ mod smtp;
 
 pub use channel::Email;
 pub use notice::{Notice, notice};
-pub use settings::{Login, Settings, Tls};
+pub use settings::{EmailSettings, Login, Tls};

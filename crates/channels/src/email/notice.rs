@@ -2,7 +2,7 @@
 
 use domain::hold::Risk;
 
-use crate::card::{Block, Card, Tone, Words, clipped};
+use crate::card::{Card, CardBlock, CardWords, Tone, clipped};
 use crate::limits::{EMAIL_BODY_BYTES_MAX, EMAIL_SUBJECT_CHARACTERS_MAX};
 use crate::plain;
 
@@ -23,7 +23,7 @@ pub fn notice(card: &Card) -> Notice {
             &format!("[{}] {}: {}", card.tag, card.headline, card.title).replace(['\r', '\n'], " "),
             EMAIL_SUBJECT_CHARACTERS_MAX,
         ),
-        text: plain::text(&card),
+        text: plain::card_text(&card),
         html: html(&card),
     }
 }
@@ -35,11 +35,11 @@ fn html(card: &Card) -> String {
     ];
     for block in card.flow() {
         parts.push(match block {
-            Block::Ours(line) => format!("<p>{}</p>", literal(&line)),
-            Block::Foreign(lines) => foreign(&lines),
+            CardBlock::Ours(line) => format!("<p>{}</p>", literal(&line)),
+            CardBlock::Foreign(lines) => foreign(&lines),
         });
     }
-    let words = Words(card.language);
+    let words = CardWords(card.language);
     let link = |link: &String| format!("<p><a href=\"{}\">{}</a></p>", literal(link), words.open());
     parts.extend(card.link.as_ref().map(link));
     parts.push("</body></html>".into());

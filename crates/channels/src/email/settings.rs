@@ -5,7 +5,7 @@ use ports::secret_string::SecretString;
 use crate::card::{Language, Zone};
 
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct EmailSettings {
     /// As the configuration names the channel.
     pub name: String,
     pub host: String,

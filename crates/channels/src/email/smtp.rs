@@ -12,7 +12,7 @@ use lettre::transport::smtp::extension::ClientId;
 use ports::channel::ChannelError;
 use ports::clock::Clock;
 
-use super::settings::{Settings, Tls};
+use super::settings::{EmailSettings, Tls};
 use crate::limits::{EMAIL_LOGIN_WITHIN, EMAIL_SEND_WITHIN};
 
 const MECHANISMS: [Mechanism; 2] = [Mechanism::Plain, Mechanism::Login];
@@ -22,7 +22,7 @@ pub(super) struct Smtp(AsyncSmtpConnection);
 impl Smtp {
     /// Connected, over TLS as it should be, and logged in.
     pub(super) async fn open(
-        settings: &Settings,
+        settings: &EmailSettings,
         from: &Mailbox,
         clock: &dyn Clock,
     ) -> Result<Smtp, ChannelError> {
@@ -40,11 +40,11 @@ impl Smtp {
         let sent = Box::pin(self.0.send(envelope, &bytes));
         match within(clock, EMAIL_SEND_WITHIN, sent).await {
             Some(Ok(_)) => {}
-            Some(Err(error)) if error.is_transient() => return Err(again(told(&error))),
+            Some(Err(error)) if error.is_transient() => return Err(again(error_text(&error))),
             Some(Err(error)) if error.is_permanent() || error.is_client() => {
-                return Err(ChannelError::Never(told(&error)));
+                return Err(ChannelError::Never(error_text(&error)));
             }
-            Some(Err(error)) => return Err(ChannelError::Unknown(told(&error))),
+            Some(Err(error)) => return Err(ChannelError::Unknown(error_text(&error))),
             None => {
                 let why = "the mail server does not say whether it has the message";
                 return Err(ChannelError::Unknown(why.into()));
@@ -60,12 +60,12 @@ impl Smtp {
     }
 }
 
-async fn connect(settings: &Settings, from: &Mailbox) -> Result<Smtp, ChannelError> {
+async fn connect(settings: &EmailSettings, from: &Mailbox) -> Result<Smtp, ChannelError> {
     let host = &settings.host;
     let hello = ClientId::Domain(from.email.domain().to_owned());
     let failed = |error: Error| match error.is_permanent() || error.is_client() || error.is_tls() {
-        true => ChannelError::Never(format!("{host}: {}", told(&error))),
-        false => again(format!("{host}: {}", told(&error))),
+        true => ChannelError::Never(format!("{host}: {}", error_text(&error))),
+        false => again(format!("{host}: {}", error_text(&error))),
     };
     // Whoever came first installed the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -93,7 +93,7 @@ async fn connect(settings: &Settings, from: &Mailbox) -> Result<Smtp, ChannelErr
             match error.is_permanent() || error.is_client() {
                 true => ChannelError::Never(format!(
                     "{host} does not take the user and the password: {}",
-                    login.password.scrub(&told(&error))
+                    login.password.scrub(&error_text(&error))
                 )),
                 false => failed(error),
             }
@@ -106,7 +106,7 @@ fn again(why: String) -> ChannelError {
     ChannelError::Again { after: None, why }
 }
 
-fn told(error: &Error) -> String {
+fn error_text(error: &Error) -> String {
     domain::visible::visible(&egress::describe_causes(error))
 }
 

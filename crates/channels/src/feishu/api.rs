@@ -6,8 +6,8 @@ use ports::clock::Clock;
 use reqwest::header::RETRY_AFTER;
 use serde_json::json;
 
-use super::heard::heard;
-use super::settings::Settings;
+use super::heard::api_result;
+use super::settings::FeishuSettings;
 use crate::limits::FEISHU_TOKEN_LEFT_MS;
 use crate::wire::{AppApi, AppPlatform};
 
@@ -16,7 +16,7 @@ static PLATFORM: AppPlatform = AppPlatform {
     heard: |answer| {
         let reset = answer.seconds("x-ogw-ratelimit-reset");
         let reset = reset.or_else(|| answer.seconds(RETRY_AFTER.as_str()));
-        heard(answer.status, answer.json(), reset)
+        api_result(answer.status, answer.json(), reset)
     },
     token_header: |token| ("authorization", format!("Bearer {token}")),
     token_path: &["open-apis", "auth", "v3", "tenant_access_token", "internal"],
@@ -26,7 +26,7 @@ static PLATFORM: AppPlatform = AppPlatform {
     unknown_app: "Feishu refuses our app",
 };
 
-pub(super) fn api(settings: &Settings, clock: Arc<dyn Clock>) -> AppApi {
-    let Settings { base_url, app_id, app_secret, .. } = settings;
+pub(super) fn api(settings: &FeishuSettings, clock: Arc<dyn Clock>) -> AppApi {
+    let FeishuSettings { base_url, app_id, app_secret, .. } = settings;
     AppApi::new(&PLATFORM, base_url.clone(), app_id.clone(), app_secret.clone(), clock)
 }

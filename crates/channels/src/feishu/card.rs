@@ -9,7 +9,9 @@ use domain::view::FOREIGN_MARK;
 use ports::channel::ButtonAction;
 use serde_json::{Value, json};
 
-use crate::card::{Asks, Block, Button, Card, Field, Input, Rendered, Style, Tone, Words};
+use crate::card::{
+    Button, Card, CardBlock, CardField, CardInput, CardQuestion, CardWords, Rendered, Style, Tone,
+};
 use crate::limits::{
     BUTTONS_MAX, FEISHU_CARD_BYTES_MAX, FEISHU_ELEMENTS_MAX, REASON_CHARACTERS_MAX,
 };
@@ -36,7 +38,7 @@ pub fn content(card: &Value) -> String {
 }
 
 fn draw(card: &Card) -> Value {
-    let words = Words(card.language);
+    let words = CardWords(card.language);
     let mut elements: Vec<Value> = Vec::new();
     let mut ours: Vec<String> = Vec::new();
     let say_ours = |elements: &mut Vec<Value>, ours: &mut Vec<String>| {
@@ -45,11 +47,11 @@ fn draw(card: &Card) -> Value {
         }
     };
     // It stands in the header.
-    let subtitle = Block::Ours(card.subtitle());
+    let subtitle = CardBlock::Ours(card.subtitle());
     for part in card.flow().into_iter().filter(|part| *part != subtitle) {
         match part {
-            Block::Ours(line) => ours.push(line),
-            Block::Foreign(lines) => {
+            CardBlock::Ours(line) => ours.push(line),
+            CardBlock::Foreign(lines) => {
                 say_ours(&mut elements, &mut ours);
                 elements.push(foreign(&lines));
             }
@@ -114,21 +116,21 @@ fn template(card: &Card) -> &'static str {
     }
 }
 
-fn asks(card: &Card, words: Words) -> Vec<Value> {
+fn asks(card: &Card, words: CardWords) -> Vec<Value> {
     match &card.asks {
-        Asks::Nothing => Vec::new(),
-        Asks::Decide { allow, deny, explain } => {
+        CardQuestion::Nothing => Vec::new(),
+        CardQuestion::Decide { allow, deny, explain } => {
             let allow = allow.as_ref().map(Button::first_step);
             vec![row(allow.iter().chain([deny]).map(button)), reason(explain, words)]
         }
         // The button that counts does not stand where the first one stood.
-        Asks::Confirm { back, allow, deny } => {
+        CardQuestion::Confirm { back, allow, deny } => {
             vec![row([back, deny].map(button)), row([button(allow)])]
         }
-        Asks::Choose { options, deny } if options.len() <= BUTTONS_MAX => {
+        CardQuestion::Choose { options, deny } if options.len() <= BUTTONS_MAX => {
             vec![row(options.iter().map(button)), row([button(deny)])]
         }
-        Asks::Choose { options, deny } => {
+        CardQuestion::Choose { options, deny } => {
             let menu = json!({
                 "tag": "select_static", "element_id": "hp_menu", "placeholder": plain(words.choose()),
                 "options": menu(options),
@@ -136,14 +138,14 @@ fn asks(card: &Card, words: Words) -> Vec<Value> {
             });
             vec![menu, row([button(deny)])]
         }
-        Asks::ChooseSeveral { options, submit, deny } => {
+        CardQuestion::ChooseSeveral { options, submit, deny } => {
             let several = json!({
                 "tag": "multi_select_static", "name": "choices", "required": true,
                 "placeholder": plain(words.choose()), "options": menu(options),
             });
             vec![form(vec![several], submit), row([button(deny)])]
         }
-        Asks::Fill { fields, submit, deny } => {
+        CardQuestion::Fill { fields, submit, deny } => {
             let inputs = fields.iter().map(|field| input(field, words)).collect();
             vec![form(inputs, submit), row([button(deny)])]
         }
@@ -171,11 +173,11 @@ fn button(button: &Button) -> Value {
     let kind = if button.style == Style::Danger { "danger_filled" } else { "default" };
     json!({
         "tag": "button", "element_id": id, "type": kind, "text": plain(&button.label),
-        "behaviors": [{"type": "callback", "value": value(button)}],
+        "behaviors": [{"type": "callback", "value": button_value(button)}],
     })
 }
 
-fn value(button: &Button) -> Value {
+fn button_value(button: &Button) -> Value {
     let pointer = &button.pointer;
     json!({
         "v": 1, "r": pointer.key.as_str(), "o": pointer.said.to_string(), "n": pointer.nonce.as_str(),
@@ -184,7 +186,7 @@ fn value(button: &Button) -> Value {
 
 /// A menu's own value; which option it was comes beside it.
 fn form_value(beside: &Button) -> Value {
-    let mut value = value(beside);
+    let mut value = button_value(beside);
     value["o"] = "f".into();
     value
 }
@@ -198,13 +200,13 @@ fn form(mut elements: Vec<Value>, submit: &Button) -> Value {
     let name = format!("submit_{}", submit.pointer.key.as_str());
     elements.push(json!({
         "tag": "button", "name": name, "form_action_type": "submit", "type": "primary",
-        "text": plain(&submit.label), "behaviors": [{"type": "callback", "value": value(submit)}],
+        "text": plain(&submit.label), "behaviors": [{"type": "callback", "value": button_value(submit)}],
     }));
     json!({"tag": "form", "name": "f", "elements": elements})
 }
 
 /// A no with words for the agent. What is written comes as `reason` of an ordinary no.
-fn reason(explain: &Button, words: Words) -> Value {
+fn reason(explain: &Button, words: CardWords) -> Value {
     let input = json!({
         "tag": "input", "name": "reason", "required": true, "max_length": REASON_CHARACTERS_MAX,
         "placeholder": plain(words.reason_for_the_agent()),
@@ -213,12 +215,12 @@ fn reason(explain: &Button, words: Words) -> Value {
     let send = json!({
         "tag": "button", "name": name, "form_action_type": "submit", "type": "default",
         "text": plain(&explain.label),
-        "behaviors": [{"type": "callback", "value": value(&explain.saying(ButtonAction::Deny))}],
+        "behaviors": [{"type": "callback", "value": button_value(&explain.saying(ButtonAction::Deny))}],
     });
     json!({"tag": "form", "name": "why", "elements": [input, send]})
 }
 
-fn input(field: &Field, words: Words) -> Value {
+fn input(field: &CardField, words: CardWords) -> Value {
     let pick = |options: Vec<(String, &str)>| {
         let options: Vec<Value> = options
             .into_iter()
@@ -230,11 +232,11 @@ fn input(field: &Field, words: Words) -> Value {
         })
     };
     match &field.input {
-        Input::Text | Input::Number => json!({
+        CardInput::Text | CardInput::Number => json!({
             "tag": "input", "name": field.name, "required": field.required, "label": plain(&field.label),
         }),
-        Input::YesNo => pick(vec![(words.yes().into(), "true"), (words.no().into(), "false")]),
-        Input::Pick(texts) => {
+        CardInput::YesNo => pick(vec![(words.yes().into(), "true"), (words.no().into(), "false")]),
+        CardInput::Pick(texts) => {
             pick(texts.iter().map(|text| (text.clone(), text.as_str())).collect())
         }
     }

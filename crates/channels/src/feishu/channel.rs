@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use domain::visible::visible_multiline;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
-    Showing, Shown, Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use ports::unpoisoned::Unpoisoned as _;
@@ -17,21 +17,21 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::api::api;
-use super::event::Event;
+use super::event::FeishuEvent;
 use super::gesture::{self, MESSAGE, PRESS};
 use super::identity::id_type;
 use super::message::literal;
 use super::press_reply;
 use super::render::render_card;
 use super::replays::Replays;
-use super::settings::{Mode, Settings};
+use super::settings::{FeishuMode, FeishuSettings};
 use crate::card::Rendered;
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
 use crate::signed::hex;
 use crate::wire::{ApiCall, AppApi, nth};
 
 pub struct Feishu {
-    pub(super) settings: Arc<Settings>,
+    pub(super) settings: Arc<FeishuSettings>,
     pub(super) api: AppApi,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
@@ -51,7 +51,7 @@ pub(super) enum EventOutcome {
 }
 
 impl Feishu {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Feishu {
+    pub fn new(settings: FeishuSettings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Feishu {
         let settings = Arc::new(settings);
         Feishu {
             api: api(&settings, clock.clone()),
@@ -64,7 +64,7 @@ impl Feishu {
     }
 
     /// One event, whichever way it came. Events that we do not know are taken and left alone.
-    pub(super) async fn take(&self, event: &Event, inbox: &dyn Inbox) -> EventOutcome {
+    pub(super) async fn take(&self, event: &FeishuEvent, inbox: &dyn Inbox) -> EventOutcome {
         match event.kind.as_str() {
             PRESS => {
                 let told = match gesture::press(event, self.only(), self.clock.now()) {
@@ -107,12 +107,16 @@ impl Feishu {
         Ok(own.to_owned())
     }
 
-    async fn send(&self, to: &To<'_>, message: Message<'_>) -> Result<MessageRef, ChannelError> {
-        let Message { kind, content, uuid } = message;
+    async fn send(
+        &self,
+        to: &FeishuTarget<'_>,
+        message: FeishuMessage<'_>,
+    ) -> Result<MessageRef, ChannelError> {
+        let FeishuMessage { kind, content, uuid } = message;
         let mut body = json!({"msg_type": kind, "content": content, "uuid": uuid});
         let messages = ["open-apis", "im", "v1", "messages"];
         let answer = match to {
-            To::Whom { id, id_type } => {
+            FeishuTarget::Whom { id, id_type } => {
                 body["receive_id"] = (*id).into();
                 let query = [("receive_id_type", *id_type)];
                 let call = ApiCall {
@@ -123,7 +127,7 @@ impl Feishu {
                 };
                 self.api.call(call).await?
             }
-            To::Reply { message, in_thread } => {
+            FeishuTarget::Reply { message, in_thread } => {
                 body["reply_in_thread"] = (*in_thread).into();
                 let path = [&messages[..], &[message, "reply"]].concat();
                 let call =
@@ -149,9 +153,9 @@ impl Feishu {
     /// goes to the chat then.
     async fn send_or_at_large(
         &self,
-        place: &Place,
-        to: &To<'_>,
-        message: Message<'_>,
+        place: &Destination,
+        to: &FeishuTarget<'_>,
+        message: FeishuMessage<'_>,
     ) -> Result<MessageRef, ChannelError> {
         match (self.send(to, message).await, at_large(place, to)) {
             (Err(ChannelError::Gone(_)), Some(chat)) => self.send(&chat, message).await,
@@ -165,47 +169,49 @@ impl Feishu {
 }
 
 /// Where a message goes.
-enum To<'a> {
+enum FeishuTarget<'a> {
     Whom { id: &'a str, id_type: &'static str },
     Reply { message: &'a str, in_thread: bool },
 }
 
 #[derive(Clone, Copy)]
-struct Message<'a> {
+struct FeishuMessage<'a> {
     kind: &'static str,
     /// JSON in a string.
     content: &'a str,
     uuid: &'a str,
 }
 
-fn to<'a>(place: &'a Place, reply_to: Option<&'a str>) -> To<'a> {
+fn to<'a>(place: &'a Destination, reply_to: Option<&'a str>) -> FeishuTarget<'a> {
     match (place, reply_to) {
-        (Place::Person(id), _) => To::Whom { id, id_type: id_type(id) },
-        (Place::Chat { thread, .. }, Some(message)) => {
-            To::Reply { message, in_thread: thread.is_some() }
+        (Destination::Person(id), _) => FeishuTarget::Whom { id, id_type: id_type(id) },
+        (Destination::Chat { thread, .. }, Some(message)) => {
+            FeishuTarget::Reply { message, in_thread: thread.is_some() }
         }
-        (Place::Chat { thread: Some(first), .. }, None) => {
-            To::Reply { message: first, in_thread: true }
+        (Destination::Chat { thread: Some(first), .. }, None) => {
+            FeishuTarget::Reply { message: first, in_thread: true }
         }
-        (Place::Chat { chat, .. }, None) => To::Whom { id: chat, id_type: "chat_id" },
+        (Destination::Chat { chat, .. }, None) => {
+            FeishuTarget::Whom { id: chat, id_type: "chat_id" }
+        }
     }
 }
 
 /// The chat itself, for a reply.
-fn at_large<'a>(place: &'a Place, to: &To<'_>) -> Option<To<'a>> {
+fn at_large<'a>(place: &'a Destination, to: &FeishuTarget<'_>) -> Option<FeishuTarget<'a>> {
     match (place, to) {
-        (Place::Chat { chat, .. }, To::Reply { .. }) => {
-            Some(To::Whom { id: chat, id_type: "chat_id" })
+        (Destination::Chat { chat, .. }, FeishuTarget::Reply { .. }) => {
+            Some(FeishuTarget::Whom { id: chat, id_type: "chat_id" })
         }
         _ => None,
     }
 }
 
 /// What stands there, as the place says it; the chat of a person is named by the platform.
-fn posted(place: &Place, sent: MessageRef) -> MessageRef {
+fn message_ref(place: &Destination, sent: MessageRef) -> MessageRef {
     match place {
-        Place::Person(_) => MessageRef { direct: true, ..sent },
-        Place::Chat { chat, thread, direct } => {
+        Destination::Person(_) => MessageRef { direct: true, ..sent },
+        Destination::Chat { chat, thread, direct } => {
             MessageRef { chat: chat.clone(), thread: thread.clone(), direct: *direct, ..sent }
         }
     }
@@ -258,14 +264,18 @@ impl Channel for Feishu {
         &self.settings.app_id
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
-        let mention = matches!(place, Place::Chat { direct: false, .. });
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
+        let mention = matches!(place, Destination::Chat { direct: false, .. });
         let drawn = self.render(showing, mention, self.clock.now());
         let content = drawn.value.to_string();
         let uuid = uuid("show", showing.key.as_str());
-        let message = Message { kind: "interactive", content: &content, uuid: &uuid };
+        let message = FeishuMessage { kind: "interactive", content: &content, uuid: &uuid };
         let sent = self.send_or_at_large(place, &to(place, None), message).await?;
-        Ok(Shown { posted: posted(place, sent), takes_a_yes: drawn.takes_a_yes })
+        Ok(Shown { posted: message_ref(place, sent), takes_a_yes: drawn.takes_a_yes })
     }
 
     async fn repaint(
@@ -284,29 +294,29 @@ impl Channel for Feishu {
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
-        let whisper = saying.whisper_to.map(|person| Place::Person(person.to_owned()));
+    ) -> Result<TextProgress, ChannelError> {
+        let whisper = saying.whisper_to.map(|person| Destination::Person(person.to_owned()));
         let to = match &whisper {
             Some(person) => to(person, None),
             None => to(place, saying.reply_to),
         };
         let Some((piece, spoken)) = nth(pieces(saying.text), index) else {
-            return Ok(Spoken::All);
+            return Ok(TextProgress::All);
         };
         let content = json!({"text": literal(&visible_multiline(&piece))}).to_string();
         let uuid = uuid("say", &format!("{}:{}", index, saying.key));
-        let message = Message { kind: "text", content: &content, uuid: &uuid };
+        let message = FeishuMessage { kind: "text", content: &content, uuid: &uuid };
         self.send_or_at_large(place, &to, message).await?;
         Ok(spoken)
     }
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
         match self.settings.mode {
-            Mode::LongConnection => super::connection::listen(self, &*inbox, &stop).await,
-            Mode::Webhook => stop.cancelled().await,
+            FeishuMode::LongConnection => super::connection::listen(self, &*inbox, &stop).await,
+            FeishuMode::Webhook => stop.cancelled().await,
         }
     }
 
@@ -349,21 +359,24 @@ mod tests {
 
     #[test]
     fn where_a_message_goes() {
-        let chat = |thread: Option<&str>| Place::Chat {
+        let chat = |thread: Option<&str>| Destination::Chat {
             chat: "oc_1".into(),
             thread: thread.map(str::to_owned),
             direct: false,
         };
-        let told = |place: &Place, reply_to| match to(place, reply_to) {
-            To::Whom { id, id_type } => format!("{id_type} {id}"),
-            To::Reply { message, in_thread } => format!("reply {message} {in_thread}"),
+        let told = |place: &Destination, reply_to| match to(place, reply_to) {
+            FeishuTarget::Whom { id, id_type } => format!("{id_type} {id}"),
+            FeishuTarget::Reply { message, in_thread } => format!("reply {message} {in_thread}"),
         };
         assert_eq!(told(&chat(None), None), "chat_id oc_1");
         assert_eq!(told(&chat(Some("om_1")), None), "reply om_1 true");
         assert_eq!(told(&chat(None), Some("om_2")), "reply om_2 false");
         assert_eq!(told(&chat(Some("om_1")), Some("om_2")), "reply om_2 true");
         for (id, wanted) in [("ou_1", "open_id"), ("on_1", "union_id"), ("ana.b", "user_id")] {
-            assert_eq!(told(&Place::Person(id.into()), Some("om_2")), format!("{wanted} {id}"));
+            assert_eq!(
+                told(&Destination::Person(id.into()), Some("om_2")),
+                format!("{wanted} {id}")
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::channel::Feishu;
 use super::connection::address;
 use super::keepalive::KeepaliveConfig;
-use super::settings::Mode;
+use super::settings::FeishuMode;
 use crate::limits::CLOCK_SKEW_MS_MAX;
 use crate::wire::ApiCall;
 
@@ -29,13 +29,13 @@ pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
         }
         Err(error) => {
             // Without them nothing else can be asked.
-            checked.push(wrong("credentials", error.to_string()));
+            checked.push(failed_check("credentials", error.to_string()));
             checked.extend(reception(feishu));
             return checked;
         }
     };
     checked.push(match date.map(|date| feishu.clock.now().as_ms().abs_diff(date.as_ms())) {
-        Some(skew) if skew > CLOCK_SKEW_MS_MAX => wrong(
+        Some(skew) if skew > CLOCK_SKEW_MS_MAX => failed_check(
             "clock",
             format!(
                 "this machine's clock is {} s away from Feishu's; set it (NTP), or signed events \
@@ -47,7 +47,7 @@ pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
     });
     checked.push(match feishu.own_id().await {
         Ok(own) => well(&format!("bot ({own})")),
-        Err(error) => wrong(
+        Err(error) => failed_check(
             "bot",
             format!(
                 "{error}; add the bot under Add Features → Bot and publish a version of the app"
@@ -55,11 +55,11 @@ pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
         ),
     });
     checked.extend(scopes(feishu).await);
-    if settings.mode == Mode::LongConnection {
+    if settings.mode == FeishuMode::LongConnection {
         let asked = address(feishu, &mut KeepaliveConfig::default()).await;
         checked.push(match asked {
             Ok(_) => well("long connection"),
-            Err(error) => wrong(
+            Err(error) => failed_check(
                 "long connection",
                 format!(
                     "{error}; only self-built apps have it. Choose it under Events & Callbacks → \
@@ -75,12 +75,12 @@ pub(super) async fn check(feishu: &Feishu) -> Vec<Checked> {
 /// Subscriptions cannot be asked for; what must be there is said.
 fn reception(feishu: &Feishu) -> Vec<Checked> {
     let settings = &feishu.settings;
-    if settings.mode == Mode::LongConnection {
+    if settings.mode == FeishuMode::LongConnection {
         return Vec::new();
     }
     let token = match settings.verification_token {
         Some(_) => well("verification token"),
-        None => wrong(
+        None => failed_check(
             "verification token",
             "`verification_token_env` is not set, so every request is refused; it stands under \
              Events & Callbacks → Encryption Strategy"
@@ -89,7 +89,7 @@ fn reception(feishu: &Feishu) -> Vec<Checked> {
     };
     let encryption = match settings.encrypt_key {
         Some(_) => well("encryption"),
-        None => wrong(
+        None => failed_check(
             "encryption",
             "`encrypt_key_env` is not set, so requests come in the clear and are not signed; set a \
              key under Events & Callbacks → Encryption Strategy, and here"
@@ -106,7 +106,7 @@ async fn scopes(feishu: &Feishu) -> Vec<Checked> {
     let call = ApiCall { method: Method::GET, path: &path, query: &[], body: None };
     match feishu.api.call(call).await {
         Ok(answer) => missing(&answer["data"]["scopes"]),
-        Err(ChannelError::Again { why, .. }) => vec![wrong("permissions", why)],
+        Err(ChannelError::Again { why, .. }) => vec![failed_check("permissions", why)],
         Err(_) => {
             let names: Vec<&str> = SCOPES.iter().map(|(name, _)| *name).collect();
             vec![well(&format!("permissions (not told; needed are {})", names.join(", ")))]
@@ -133,7 +133,7 @@ fn missing(scopes: &Value) -> Vec<Checked> {
         .iter()
         .filter(|(name, _)| !granted(name))
         .map(|(name, what)| {
-            wrong(
+            failed_check(
                 &format!("permission {name}"),
                 format!(
                     "not granted, so this does not work: {what}. Add it under Permissions & Scopes \
@@ -149,7 +149,7 @@ fn well(what: &str) -> Checked {
     Checked { what: what.to_owned(), wrong: None }
 }
 
-fn wrong(what: &str, why: String) -> Checked {
+fn failed_check(what: &str, why: String) -> Checked {
     Checked { what: what.to_owned(), wrong: Some(why) }
 }
 

@@ -13,30 +13,32 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_util::sync::CancellationToken;
 
 use super::channel::{EventOutcome, Feishu};
-use super::event::Event;
-use super::frame::Frame;
+use super::event::FeishuEvent;
+use super::frame::FeishuFrame;
 use super::frame_assembler::FrameAssembler;
 use super::gesture::{MESSAGE, PRESS};
 use super::keepalive::KeepaliveConfig;
 use super::late_reply::LatePressReply;
 use super::press_reply;
-use super::settings::Settings;
+use super::settings::FeishuSettings;
 use crate::limits::{
     EVENTS_AT_ONCE_MAX, FEISHU_MESSAGE_OLD_MS, FEISHU_PRESS_WITHIN, SOCKET_OPEN_WITHIN,
 };
-use crate::wire::{Ended, NoSocket, Socket, Step, Work, beside, close, finish, open, send};
+use crate::wire::{
+    ConnectionEnd, NoSocket, Socket, Work, WorkStep, beside, close, finish, open_socket, send,
+};
 
 pub(super) async fn listen(feishu: &Feishu, inbox: &dyn Inbox, stop: &CancellationToken) {
-    let mut work: Work<'_, Frame> = Work::new();
+    let mut work: Work<'_, FeishuFrame> = Work::new();
     let mut tempo = KeepaliveConfig::default();
     let mut connection = 0;
     let mut failures = 0;
     while !stop.is_cancelled() {
         let ended = match beside(&mut work, stop, connect(feishu, &mut tempo)).await {
-            None => Ended::Stopped,
+            None => ConnectionEnd::Stopped,
             Some(Err(why)) => {
                 failures += 1;
-                Ended::Broken(why)
+                ConnectionEnd::Broken(why)
             }
             Some(Ok((socket, service))) => {
                 tracing::info!(channel = feishu.settings.name, "connected");
@@ -46,7 +48,7 @@ pub(super) async fn listen(feishu: &Feishu, inbox: &dyn Inbox, stop: &Cancellati
                 line.run(&mut work, &mut tempo, stop).await
             }
         };
-        let Ended::Broken(why) = ended else { break };
+        let ConnectionEnd::Broken(why) = ended else { break };
         tracing::warn!(channel = feishu.settings.name, "not connected: {why}");
         let pause = tempo.pause(failures, &*feishu.chance);
         beside(&mut work, stop, feishu.clock.sleep(pause)).await;
@@ -61,7 +63,7 @@ async fn connect(feishu: &Feishu, tempo: &mut KeepaliveConfig) -> Result<(Socket
         let (_, id) = url.query_pairs().find(|(key, _)| key == "service_id")?;
         id.parse().ok()
     });
-    match open(&address, &settings.base_url, &*feishu.clock, SOCKET_OPEN_WITHIN).await {
+    match open_socket(&address, &settings.base_url, &*feishu.clock, SOCKET_OPEN_WITHIN).await {
         Ok(socket) => Ok((socket, service.unwrap_or(0))),
         Err(NoSocket::Address(why)) => {
             Err(format!("Feishu gave an address that is not used: {why}"))
@@ -87,7 +89,7 @@ pub(super) async fn address(
     feishu: &Feishu,
     tempo: &mut KeepaliveConfig,
 ) -> Result<String, ChannelError> {
-    let Settings { app_id, app_secret, .. } = &*feishu.settings;
+    let FeishuSettings { app_id, app_secret, .. } = &*feishu.settings;
     let body = json!({"AppID": app_id, "AppSecret": app_secret.expose()});
     let answer = feishu
         .api
@@ -117,10 +119,10 @@ struct FeishuConnection<'a> {
 impl<'a> FeishuConnection<'a> {
     async fn run(
         mut self,
-        work: &mut Work<'a, Frame>,
+        work: &mut Work<'a, FeishuFrame>,
         tempo: &mut KeepaliveConfig,
         stop: &CancellationToken,
-    ) -> Ended {
+    ) -> ConnectionEnd {
         let clock = &*self.feishu.clock;
         let mut parts = FrameAssembler::default();
         let mut heard_at = clock.now();
@@ -129,25 +131,25 @@ impl<'a> FeishuConnection<'a> {
             let sent = tokio::select! {
                 () = stop.cancelled() => {
                     close(&mut self.socket, clock).await;
-                    return Ended::Stopped;
+                    return ConnectionEnd::Stopped;
                 }
                 () = &mut ping => {
                     let silent_ms = clock.now().ms_since(heard_at);
                     if u128::from(silent_ms) > tempo.silence().as_millis() {
-                        return Ended::Broken(format!("nothing was heard for {} s", silent_ms / 1_000));
+                        return ConnectionEnd::Broken(format!("nothing was heard for {} s", silent_ms / 1_000));
                     }
                     ping = clock.sleep(tempo.ping());
-                    self.send(&Frame::ping(self.service)).await
+                    self.send(&FeishuFrame::ping(self.service)).await
                 }
                 Some(step) = work.next(), if !work.is_empty() => match step {
-                    Step::Ack { connection, ack, rest } => {
+                    WorkStep::Ack { connection, ack, rest } => {
                         work.extend(rest);
                         match connection == self.connection {
                             true => self.send(&ack).await,
                             false => Ok(()),
                         }
                     }
-                    Step::Done => Ok(()),
+                    WorkStep::Done => Ok(()),
                 },
                 // With so much to do, what comes next waits in the line.
                 message = self.socket.next(), if work.len() < EVENTS_AT_ONCE_MAX => {
@@ -165,7 +167,7 @@ impl<'a> FeishuConnection<'a> {
                 }
             };
             if let Err(why) = sent {
-                return Ended::Broken(why);
+                return ConnectionEnd::Broken(why);
             }
         }
     }
@@ -174,10 +176,10 @@ impl<'a> FeishuConnection<'a> {
         &self,
         wire: &[u8],
         parts: &mut FrameAssembler,
-        work: &mut Work<'a, Frame>,
+        work: &mut Work<'a, FeishuFrame>,
         tempo: &mut KeepaliveConfig,
     ) {
-        let Ok(frame) = Frame::decode(wire) else {
+        let Ok(frame) = FeishuFrame::decode(wire) else {
             tracing::warn!(channel = self.feishu.settings.name, "something came that is no frame");
             return;
         };
@@ -203,7 +205,7 @@ impl<'a> FeishuConnection<'a> {
         }
     }
 
-    async fn send(&mut self, frame: &Frame) -> Result<(), String> {
+    async fn send(&mut self, frame: &FeishuFrame) -> Result<(), String> {
         let message = Message::Binary(frame.encode().into());
         send(&mut self.socket, message, "Feishu", &*self.feishu.clock).await
     }
@@ -213,15 +215,15 @@ async fn handled<'a>(
     feishu: &'a Feishu,
     inbox: &'a dyn Inbox,
     connection: u64,
-    frame: Frame,
+    frame: FeishuFrame,
     payload: Vec<u8>,
     began: Timestamp,
-) -> Step<'a, Frame> {
+) -> WorkStep<'a, FeishuFrame> {
     let clock = &*feishu.clock;
     let acknowledged = |payload: Value, rest| {
         let took_ms = clock.now().ms_since(began);
         let ack = frame.ack(took_ms, payload.to_string().as_bytes());
-        Step::Ack { connection, ack, rest }
+        WorkStep::Ack { connection, ack, rest }
     };
     let Some(event) = ours(feishu, &payload, began) else {
         return acknowledged(json!({"code": 200}), None);
@@ -238,9 +240,9 @@ async fn handled<'a>(
         biased;
         taken = &mut taking => acknowledged(ack(taken), None),
         () = clock.sleep(FEISHU_PRESS_WITHIN) => {
-            let rest: BoxFuture<'a, Step<'a, Frame>> = Box::pin(async move {
+            let rest: BoxFuture<'a, WorkStep<'a, FeishuFrame>> = Box::pin(async move {
                 late.tell(feishu, taking.await).await;
-                Step::Done
+                WorkStep::Done
             });
             acknowledged(ack(EventOutcome::Reply(press_reply::received(&feishu.settings))), Some(rest))
         }
@@ -248,7 +250,7 @@ async fn handled<'a>(
 }
 
 /// `None`: for another app, old, or not an event. It is acknowledged, so that it does not come again.
-fn ours(feishu: &Feishu, payload: &[u8], now: Timestamp) -> Option<Event> {
+fn ours(feishu: &Feishu, payload: &[u8], now: Timestamp) -> Option<FeishuEvent> {
     let settings = &feishu.settings;
     let envelope: Value = serde_json::from_slice(payload).ok()?;
     let header = &envelope["header"];
@@ -259,7 +261,7 @@ fn ours(feishu: &Feishu, payload: &[u8], now: Timestamp) -> Option<Event> {
         tracing::warn!(channel = settings.name, "an event is for another app or tenant");
         return None;
     }
-    let event = Event::read(envelope)?;
+    let event = FeishuEvent::read(envelope)?;
     let written = event.content["message"]["create_time"].as_str().and_then(|ms| ms.parse().ok());
     let old = event.kind == MESSAGE
         && written.is_some_and(|ms| now.ms_since(Timestamp::from_ms(ms)) > FEISHU_MESSAGE_OLD_MS);

@@ -4,17 +4,17 @@ use serde_json::Value;
 
 /// Something that happened, whichever way it came: by webhook or by long connection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
+pub struct FeishuEvent {
     id: String,
     pub kind: String,
     pub content: Value,
 }
 
-impl Event {
-    pub(super) fn read(mut envelope: Value) -> Option<Event> {
+impl FeishuEvent {
+    pub(super) fn read(mut envelope: Value) -> Option<FeishuEvent> {
         let text = |key: &str| envelope["header"][key].as_str().map(str::to_owned);
         let (id, kind) = (text("event_id")?, text("event_type")?);
-        (!id.is_empty()).then(|| Event { id, kind, content: envelope["event"].take() })
+        (!id.is_empty()).then(|| FeishuEvent { id, kind, content: envelope["event"].take() })
     }
 
     /// The name under which a repeat is recognised. A message has the same id in every delivery and a

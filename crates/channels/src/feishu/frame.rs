@@ -4,7 +4,7 @@
 use crate::limits::{EVENT_BYTES_MAX, FRAME_HEADERS_MAX};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
+pub struct FeishuFrame {
     pub seq_id: u64,
     pub log_id: u64,
     pub service: i32,
@@ -21,11 +21,11 @@ pub struct Frame {
 #[error("this is not a frame of the long connection")]
 pub struct BadFrame;
 
-impl Frame {
+impl FeishuFrame {
     /// Keeps the connection alive.
-    pub fn ping(service: i32) -> Frame {
+    pub fn ping(service: i32) -> FeishuFrame {
         let headers = vec![("type".into(), "ping".into())];
-        Frame { service, headers, ..Frame::default() }
+        FeishuFrame { service, headers, ..FeishuFrame::default() }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -33,8 +33,8 @@ impl Frame {
     }
 
     /// The same frame back, with how long we took and what we say.
-    pub fn ack(&self, took_ms: u64, payload: &[u8]) -> Frame {
-        let mut ack = Frame { payload: Some(payload.to_vec()), ..self.clone() };
+    pub fn ack(&self, took_ms: u64, payload: &[u8]) -> FeishuFrame {
+        let mut ack = FeishuFrame { payload: Some(payload.to_vec()), ..self.clone() };
         ack.headers.push(("biz_rt".into(), took_ms.to_string()));
         ack
     }
@@ -66,11 +66,11 @@ impl Frame {
         out
     }
 
-    pub fn decode(wire: &[u8]) -> Result<Frame, BadFrame> {
+    pub fn decode(wire: &[u8]) -> Result<FeishuFrame, BadFrame> {
         if wire.len() > EVENT_BYTES_MAX {
             return Err(BadFrame);
         }
-        let mut frame = Frame::default();
+        let mut frame = FeishuFrame::default();
         let mut required = [false; 4];
         let mut wire = Wire(wire);
         while let Some((field, value)) = wire.field()? {
@@ -83,10 +83,10 @@ impl Frame {
                 (5, Value::Bytes(inner)) if frame.headers.len() < FRAME_HEADERS_MAX => {
                     frame.headers.push(header(inner)?);
                 }
-                (6, Value::Bytes(text)) => frame.payload_encoding = Some(self::text(text)?),
-                (7, Value::Bytes(text)) => frame.payload_type = Some(self::text(text)?),
+                (6, Value::Bytes(text)) => frame.payload_encoding = Some(self::utf8_text(text)?),
+                (7, Value::Bytes(text)) => frame.payload_type = Some(self::utf8_text(text)?),
                 (8, Value::Bytes(payload)) => frame.payload = Some(payload.to_vec()),
-                (9, Value::Bytes(text)) => frame.log_id_new = Some(self::text(text)?),
+                (9, Value::Bytes(text)) => frame.log_id_new = Some(self::utf8_text(text)?),
                 (1..=9, _) => return Err(BadFrame),
                 // A field that they may add one day.
                 _ => {}
@@ -104,8 +104,8 @@ fn header(wire: &[u8]) -> Result<(String, String), BadFrame> {
     let (mut key, mut value) = (None, None);
     while let Some((field, content)) = wire.field()? {
         match (field, content) {
-            (1, Value::Bytes(bytes)) => key = Some(text(bytes)?),
-            (2, Value::Bytes(bytes)) => value = Some(text(bytes)?),
+            (1, Value::Bytes(bytes)) => key = Some(utf8_text(bytes)?),
+            (2, Value::Bytes(bytes)) => value = Some(utf8_text(bytes)?),
             (1 | 2, _) => return Err(BadFrame),
             _ => {}
         }
@@ -113,7 +113,7 @@ fn header(wire: &[u8]) -> Result<(String, String), BadFrame> {
     Ok((key.ok_or(BadFrame)?, value.ok_or(BadFrame)?))
 }
 
-fn text(bytes: &[u8]) -> Result<String, BadFrame> {
+fn utf8_text(bytes: &[u8]) -> Result<String, BadFrame> {
     std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| BadFrame)
 }
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_ping_has_the_bytes_that_the_format_says() {
-        let wire = Frame::ping(7).encode();
+        let wire = FeishuFrame::ping(7).encode();
         let header = [&[0x2a, 12, 0x0a, 4][..], b"type", &[0x12, 4], b"ping"].concat();
         assert_eq!(wire, [&[0x08, 0, 0x10, 0, 0x18, 7, 0x20, 0][..], &header].concat());
     }
@@ -214,9 +214,9 @@ mod tests {
             let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
             digits.chunks(2).map(|pair| byte(pair).unwrap()).collect()
         };
-        assert_eq!(Frame::ping(7).encode(), bytes("ping"));
+        assert_eq!(FeishuFrame::ping(7).encode(), bytes("ping"));
         let header = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let data = Frame {
+        let data = FeishuFrame {
             seq_id: (1 << 63) + 5,
             log_id: 300,
             service: -3,
@@ -234,27 +234,32 @@ mod tests {
             log_id_new: Some("log".into()),
         };
         assert_eq!(data.encode(), bytes("data"));
-        assert_eq!(Frame::decode(&bytes("data")), Ok(data));
+        assert_eq!(FeishuFrame::decode(&bytes("data")), Ok(data));
     }
 
     #[test]
     fn a_frame_without_its_required_fields_is_none() {
-        let whole = Frame::ping(1).encode();
-        assert_eq!(Frame::decode(&whole), Ok(Frame::ping(1)));
-        assert_eq!(Frame::decode(&whole[2..]), Err(BadFrame));
-        assert_eq!(Frame::decode(&[]), Err(BadFrame));
+        let whole = FeishuFrame::ping(1).encode();
+        assert_eq!(FeishuFrame::decode(&whole), Ok(FeishuFrame::ping(1)));
+        assert_eq!(FeishuFrame::decode(&whole[2..]), Err(BadFrame));
+        assert_eq!(FeishuFrame::decode(&[]), Err(BadFrame));
         for end in 1..whole.len() {
-            assert_eq!(Frame::decode(&whole[..end]).is_ok(), end == 8, "cut at {end}");
+            assert_eq!(FeishuFrame::decode(&whole[..end]).is_ok(), end == 8, "cut at {end}");
         }
         // A field of tomorrow is skipped, a group is not.
         let more = [&whole[..], &[0x55, 1, 2, 3, 4, 0x5a, 1, 9]].concat();
-        assert_eq!(Frame::decode(&more), Ok(Frame::ping(1)));
-        assert_eq!(Frame::decode(&[&whole[..], &[0x5b]].concat()), Err(BadFrame));
+        assert_eq!(FeishuFrame::decode(&more), Ok(FeishuFrame::ping(1)));
+        assert_eq!(FeishuFrame::decode(&[&whole[..], &[0x5b]].concat()), Err(BadFrame));
     }
 
     #[test]
     fn an_ack_is_the_same_frame_with_our_word() {
-        let frame = Frame { seq_id: 9, method: 1, payload: Some(b"{}".to_vec()), ..Frame::ping(3) };
+        let frame = FeishuFrame {
+            seq_id: 9,
+            method: 1,
+            payload: Some(b"{}".to_vec()),
+            ..FeishuFrame::ping(3)
+        };
         let ack = frame.ack(12, br#"{"code":200}"#);
         assert_eq!((ack.seq_id, ack.header("biz_rt")), (9, Some("12")));
         assert_eq!(ack.payload.as_deref(), Some(&br#"{"code":200}"#[..]));
@@ -269,17 +274,17 @@ mod tests {
             text in prop::option::of("\\PC{0,9}"),
         ) {
             let (seq_id, log_id, service, method) = ids;
-            let frame = Frame {
+            let frame = FeishuFrame {
                 seq_id, log_id, service, method, headers, payload,
                 payload_encoding: text.clone(), payload_type: None, log_id_new: text,
             };
-            prop_assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
+            prop_assert_eq!(FeishuFrame::decode(&frame.encode()), Ok(frame));
         }
 
         #[test]
         fn any_bytes_are_judged(wire in prop::collection::vec(any::<u8>(), 0..60)) {
-            if let Ok(frame) = Frame::decode(&wire) {
-                prop_assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
+            if let Ok(frame) = FeishuFrame::decode(&wire) {
+                prop_assert_eq!(FeishuFrame::decode(&frame.encode()), Ok(frame));
             }
         }
     }

@@ -4,22 +4,22 @@ use std::collections::HashMap;
 
 use domain::time::Timestamp;
 
-use super::frame::Frame;
+use super::frame::FeishuFrame;
 use crate::limits::{EVENT_BYTES_MAX, PARTS_MAX, PARTS_OPEN_MAX, PARTS_WAIT_MS};
 
 /// Parts that wait for the others. What does not become whole in time is forgotten; it comes again.
 #[derive(Debug, Default)]
-pub struct FrameAssembler(HashMap<String, Waiting>);
+pub struct FrameAssembler(HashMap<String, PartialFrame>);
 
 #[derive(Debug)]
-struct Waiting {
+struct PartialFrame {
     since: Timestamp,
     parts: Vec<Option<Vec<u8>>>,
 }
 
 impl FrameAssembler {
     /// The whole payload, if this frame completes it.
-    pub fn add(&mut self, frame: &Frame, now: Timestamp) -> Option<Vec<u8>> {
+    pub fn add(&mut self, frame: &FeishuFrame, now: Timestamp) -> Option<Vec<u8>> {
         let payload = frame.payload.clone().unwrap_or_default();
         let number = |name| frame.header(name).and_then(|text| text.parse::<usize>().ok());
         let sum = number("sum").unwrap_or(1);
@@ -34,7 +34,7 @@ impl FrameAssembler {
         if !self.0.contains_key(id) && self.0.len() >= PARTS_OPEN_MAX {
             return None;
         }
-        let new = || Waiting { since: now, parts: vec![None; sum] };
+        let new = || PartialFrame { since: now, parts: vec![None; sum] };
         let waiting = self.0.entry(id.to_owned()).or_insert_with(new);
         // Frames that disagree about how many they are do not belong together.
         if waiting.parts.len() != sum {
@@ -58,14 +58,14 @@ impl FrameAssembler {
 mod tests {
     use super::*;
 
-    fn part(id: &str, sum: usize, seq: usize, payload: &str) -> Frame {
+    fn part(id: &str, sum: usize, seq: usize, payload: &str) -> FeishuFrame {
         let header = |key: &str, value: String| (key.to_owned(), value);
         let headers = vec![
             header("message_id", id.into()),
             header("sum", sum.to_string()),
             header("seq", seq.to_string()),
         ];
-        Frame { headers, payload: Some(payload.into()), ..Frame::default() }
+        FeishuFrame { headers, payload: Some(payload.into()), ..FeishuFrame::default() }
     }
 
     const NOW: Timestamp = Timestamp::from_ms(0);

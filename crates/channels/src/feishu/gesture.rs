@@ -1,17 +1,17 @@
 //! What people do, read from events. Nothing is decided here.
 
 use domain::time::Timestamp;
-use ports::channel::{ButtonAction, Form, IncomingMessage, Key, Nonce, Pointer, Press};
+use ports::channel::{ButtonAction, DeliveryKey, Form, IncomingMessage, Nonce, Pointer, Press};
 use serde_json::{Map, Value};
 
-use super::event::Event;
+use super::event::FeishuEvent;
 use super::identity::operator;
 
 pub(super) const MESSAGE: &str = "im.message.receive_v1";
 pub(super) const PRESS: &str = "card.action.trigger";
 
 /// `None`: not a button of ours. `only`: the organisation whose people are heard.
-pub(super) fn press(event: &Event, only: Option<&str>, now: Timestamp) -> Option<Press> {
+pub(super) fn press(event: &FeishuEvent, only: Option<&str>, now: Timestamp) -> Option<Press> {
     let content = &event.content;
     let who = &content["operator"];
     let action = &content["action"];
@@ -55,7 +55,7 @@ fn pointer(value: &Value) -> Option<Pointer> {
         return None;
     }
     Some(Pointer {
-        key: Key::new(text("r")?).ok()?,
+        key: DeliveryKey::new(text("r")?).ok()?,
         said: text("o")?.parse().ok()?,
         nonce: Nonce::new(text("n")?).ok()?,
     })
@@ -86,7 +86,7 @@ fn form(action: &Value) -> Form {
 }
 
 /// `None`: not somebody's message. `own` is how the platform names us.
-pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<IncomingMessage> {
+pub(super) fn wrote(event: &FeishuEvent, only: Option<&str>, own: &str) -> Option<IncomingMessage> {
     let (sender, message) = (&event.content["sender"], &event.content["message"]);
     if sender["sender_type"] != "user" {
         return None;
@@ -96,7 +96,7 @@ pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Inco
     let ms = |key: &str| text(key).and_then(|text| text.parse::<i64>().ok());
     let at = ms("create_time")?;
     let kind = text("message_type").unwrap_or_default();
-    let said = said(kind, message["content"].as_str().unwrap_or_default());
+    let said = message_text(kind, message["content"].as_str().unwrap_or_default());
     let (mut mentions, mut mentions_others) = (Vec::new(), false);
     let mut known = Vec::new();
     for mention in message["mentions"].as_array().into_iter().flatten() {
@@ -140,7 +140,7 @@ pub(super) fn wrote(event: &Event, only: Option<&str>, own: &str) -> Option<Inco
 }
 
 /// The words of a message, and whom a post names in them.
-struct Words {
+struct MessageText {
     text: String,
     named: Vec<String>,
     /// A piece is struck out or set as code.
@@ -148,12 +148,12 @@ struct Words {
 }
 
 /// `None` if it is something else than words.
-fn said(kind: &str, content: &str) -> Option<Words> {
+fn message_text(kind: &str, content: &str) -> Option<MessageText> {
     let content: Value = serde_json::from_str(content).ok()?;
     match kind {
         "text" => {
             let text = content["text"].as_str()?.to_owned();
-            Some(Words { text, named: Vec::new(), formatted: false })
+            Some(MessageText { text, named: Vec::new(), formatted: false })
         }
         "post" => post(&content),
         _ => None,
@@ -162,7 +162,7 @@ fn said(kind: &str, content: &str) -> Option<Words> {
 
 /// A post is paragraphs of pieces, under its language or not. One with a picture or a file in it says
 /// more than its words.
-fn post(content: &Value) -> Option<Words> {
+fn post(content: &Value) -> Option<MessageText> {
     let inner = match content.get("content") {
         Some(_) => content,
         None => content.as_object()?.values().next()?,
@@ -198,7 +198,7 @@ fn post(content: &Value) -> Option<Words> {
         }
         lines.push(line);
     }
-    Some(Words { text: lines.join("\n"), named, formatted })
+    Some(MessageText { text: lines.join("\n"), named, formatted })
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use super::*;
 const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_000);
 const OWN: &str = "ou_bot";
 
-fn event(kind: &str, content: Value) -> Event {
+fn event(kind: &str, content: Value) -> FeishuEvent {
     let header = json!({"event_id": "e1", "event_type": kind});
-    Event::read(json!({"header": header, "event": content})).unwrap()
+    FeishuEvent::read(json!({"header": header, "event": content})).unwrap()
 }
 
 fn pressed(action: Value) -> Option<Press> {

@@ -20,7 +20,7 @@ const PASSING: [i64; 7] = [1, 1500, 2200, 5000, 55001, 230049, 1000040343];
 const GONE: [i64; 4] = [230011, 230031, 230075, 230110];
 
 /// `reset`: when they say that the rate is free again.
-pub(super) fn heard(status: u16, body: Option<Value>, reset: Option<Duration>) -> ApiResult {
+pub(super) fn api_result(status: u16, body: Option<Value>, reset: Option<Duration>) -> ApiResult {
     let code = body.as_ref().and_then(|body| body["code"].as_i64());
     let said = || {
         let text = body.as_ref().and_then(|body| body["msg"].as_str()).unwrap_or_default();
@@ -93,7 +93,7 @@ mod tests {
 
     fn told(status: u16, code: i64) -> String {
         let body = json!({"code": code, "msg": "said\u{202e}"});
-        match heard(status, Some(body), Some(Duration::from_secs(7))) {
+        match api_result(status, Some(body), Some(Duration::from_secs(7))) {
             ApiResult::Done(_) => "done".into(),
             ApiResult::BadToken => "bad token".into(),
             ApiResult::Failed(ChannelError::Again { after, why }) => {
@@ -148,12 +148,12 @@ mod tests {
 
     #[test]
     fn what_is_not_theirs_is_not_believed() {
-        let page = |status| heard(status, None, None);
+        let page = |status| api_result(status, None, None);
         assert!(matches!(page(200), ApiResult::Failed(ChannelError::Unknown(_))));
         assert!(matches!(page(502), ApiResult::Failed(ChannelError::Unknown(_))));
         assert!(matches!(page(404), ApiResult::Failed(ChannelError::Never(_))));
         assert!(matches!(page(429), ApiResult::Failed(ChannelError::Again { .. })));
-        let long = heard(429, None, Some(Duration::from_secs(1_000_000)));
+        let long = api_result(429, None, Some(Duration::from_secs(1_000_000)));
         assert!(matches!(
             long,
             ApiResult::Failed(ChannelError::Again { after: Some(PAUSE_MAX), .. })

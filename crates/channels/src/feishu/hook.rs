@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::channel::{EventOutcome, Feishu};
 use super::webhook::Arrival;
-use crate::signed::{Headers, Refused};
+use crate::signed::{Headers, SignatureRefusal};
 
 pub(super) async fn hook(feishu: &Feishu, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
     if request.path.trim_matches('/') != "events" {
@@ -45,16 +45,16 @@ pub(super) async fn hook(feishu: &Feishu, request: WebhookRequest, inbox: &dyn I
 }
 
 /// Outside, only that it was refused.
-fn status(refused: Refused) -> u16 {
+fn status(refused: SignatureRefusal) -> u16 {
     match refused {
-        Refused::TooLarge => 413,
-        Refused::Garbled => 400,
-        Refused::Header(_)
-        | Refused::Stale
-        | Refused::Signature
-        | Refused::InTheClear
-        | Refused::Cipher
-        | Refused::WrongApp => 401,
+        SignatureRefusal::TooLarge => 413,
+        SignatureRefusal::Garbled => 400,
+        SignatureRefusal::Header(_)
+        | SignatureRefusal::Stale
+        | SignatureRefusal::Signature
+        | SignatureRefusal::InTheClear
+        | SignatureRefusal::Cipher
+        | SignatureRefusal::WrongApp => 401,
     }
 }
 

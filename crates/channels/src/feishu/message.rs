@@ -8,8 +8,8 @@ use crate::plain;
 
 /// The content of a `text` message. A text takes a yes only as a reply, so whoever sends it says in the
 /// card's hint how.
-pub fn text(card: &Card) -> Rendered {
-    let write = |card: &Card| json!({"text": literal(&plain::text(card))});
+pub fn text_message(card: &Card) -> Rendered {
+    let write = |card: &Card| json!({"text": literal(&plain::card_text(card))});
     let fitted = card.fitted(|card| write(card).to_string().len() <= FEISHU_TEXT_BYTES_MAX);
     Rendered { value: write(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
 }
@@ -21,7 +21,7 @@ pub fn post(card: &Card) -> Rendered {
 }
 
 fn paragraphs(card: &Card) -> Value {
-    let whole = plain::text(card);
+    let whole = plain::card_text(card);
     let lines = whole.lines().skip(1).map(|line| json!([{"tag": "text", "text": line}]));
     let language = match card.language {
         Language::English => "en_us",
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_hold() {
-        check_snapshots("feishu_text", |card| text(card).value);
+        check_snapshots("feishu_text", |card| text_message(card).value);
         check_snapshots("feishu_post", |card| post(card).value);
     }
 

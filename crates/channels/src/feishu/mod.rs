@@ -27,9 +27,9 @@ mod webhook;
 
 pub use card::{card, content};
 pub use channel::Feishu;
-pub use event::Event;
-pub use frame::{BadFrame, Frame};
+pub use event::FeishuEvent;
+pub use frame::{BadFrame, FeishuFrame};
 pub use frame_assembler::FrameAssembler;
-pub use message::{post, text};
-pub use settings::{Mode, Settings};
-pub use webhook::{App, Arrival};
+pub use message::{post, text_message};
+pub use settings::{FeishuMode, FeishuSettings};
+pub use webhook::{Arrival, FeishuApp};

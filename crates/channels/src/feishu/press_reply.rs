@@ -4,8 +4,8 @@ use ports::channel::{Busy, PressReply, Redraw};
 use serde_json::{Value, json};
 
 use super::render::render_card;
-use super::settings::Settings;
-use crate::card::{Card, Language, Words};
+use super::settings::FeishuSettings;
+use crate::card::{Card, CardWords, Language};
 
 /// Both languages go along: the client shows the reader's own.
 struct Toast {
@@ -19,8 +19,8 @@ impl Toast {
         Toast { kind, english: english.to_owned(), chinese: chinese.to_owned() }
     }
 
-    fn both(kind: &'static str, say: impl Fn(Words) -> &'static str) -> Toast {
-        Toast::new(kind, say(Words(Language::English)), say(Words(Language::Chinese)))
+    fn both(kind: &'static str, say: impl Fn(CardWords) -> &'static str) -> Toast {
+        Toast::new(kind, say(CardWords(Language::English)), say(CardWords(Language::Chinese)))
     }
 
     fn value(&self, language: Language) -> Value {
@@ -35,7 +35,7 @@ impl Toast {
     }
 }
 
-pub(super) fn reply(told: &Result<PressReply, Busy>, settings: &Settings) -> Value {
+pub(super) fn reply(told: &Result<PressReply, Busy>, settings: &FeishuSettings) -> Value {
     let (toast, redraw) = match told {
         Ok(PressReply::Taken(redraw)) => {
             (Toast::new("success", "Your answer is recorded.", "已记录你的决定。"), Some(redraw))
@@ -92,13 +92,13 @@ pub(super) fn reply(told: &Result<PressReply, Busy>, settings: &Settings) -> Val
 }
 
 /// When it takes longer than the platform waits.
-pub(super) fn received(settings: &Settings) -> Value {
+pub(super) fn received(settings: &FeishuSettings) -> Value {
     let toast = Toast::new("info", "Received. Working on it…", "已收到，正在处理…");
     json!({"toast": toast.value(settings.language)})
 }
 
 /// Who was faster, and when: it is the headline of the card.
-fn already(redraw: &Redraw, settings: &Settings) -> Toast {
+fn already(redraw: &Redraw, settings: &FeishuSettings) -> Toast {
     let say = |language| {
         let mention = !redraw.posted.direct;
         Card::showing(&redraw.showing(), language, &settings.zone, mention).headline
@@ -106,7 +106,7 @@ fn already(redraw: &Redraw, settings: &Settings) -> Toast {
     Toast { kind: "info", english: say(Language::English), chinese: say(Language::Chinese) }
 }
 
-fn redrawn(redraw: &Redraw, settings: &Settings) -> Value {
+fn redrawn(redraw: &Redraw, settings: &FeishuSettings) -> Value {
     let (mention, since) = (!redraw.posted.direct, redraw.posted.at);
     render_card(&redraw.showing(), settings, mention, since.unwrap_or(redraw.hold.opened_at)).value
 }

@@ -9,14 +9,14 @@ use domain::time::Timestamp;
 use ports::channel::Showing;
 
 use super::card;
-use super::settings::Settings;
-use crate::card::{Asks, Card, Rendered, Words};
+use super::settings::FeishuSettings;
+use crate::card::{Card, CardQuestion, CardWords, Rendered};
 use crate::limits::FEISHU_CARD_MS;
 
 /// `since`: when the message was sent, or is.
 pub(super) fn render_card(
     showing: &Showing<'_>,
-    settings: &Settings,
+    settings: &FeishuSettings,
     mention: bool,
     since: Timestamp,
 ) -> Rendered {
@@ -34,21 +34,21 @@ fn outlives(hold: &Hold, since: Timestamp) -> bool {
 
 /// The same card without anything to press but the link.
 fn unpressable(card: &Card) -> Card {
-    if card.asks == Asks::Nothing {
+    if card.asks == CardQuestion::Nothing {
         return card.clone();
     }
-    let lasting = Words(card.language).lasting();
+    let lasting = CardWords(card.language).lasting();
     let hint = match &card.hint {
         Some(hint) => format!("{lasting}\n{hint}"),
         None => lasting.to_owned(),
     };
-    Card { asks: Asks::Nothing, hint: Some(hint), ..card.clone() }
+    Card { asks: CardQuestion::Nothing, hint: Some(hint), ..card.clone() }
 }
 
 #[cfg(test)]
 mod tests {
     use domain::person::People;
-    use ports::channel::{Key, Nonce};
+    use ports::channel::{DeliveryKey, Nonce};
     use reqwest::Url;
 
     use super::*;
@@ -59,9 +59,10 @@ mod tests {
 
     fn shown(expires_at: Option<Timestamp>, link: Option<&str>) -> Rendered {
         let hold = Hold { expires_at, ..crate::webhook::sample::hold() };
-        let (people, key, nonce) = (People::default(), Key::new("7Q2"), Nonce::new("k3x9ab"));
+        let (people, key, nonce) =
+            (People::default(), DeliveryKey::new("7Q2"), Nonce::new("k3x9ab"));
         let url = Url::parse("https://open.feishu.cn").unwrap();
-        let settings = Settings::new("feishu", "cli_1", SecretString::new("s"), url);
+        let settings = FeishuSettings::new("feishu", "cli_1", SecretString::new("s"), url);
         let showing = Showing {
             hold: &hold,
             people: &people,

@@ -3,13 +3,13 @@
 use domain::time::Timestamp;
 use serde_json::Value;
 
-use super::event::Event;
+use super::event::FeishuEvent;
 use super::sign;
-use crate::signed::{Headers, Refused, fresh_seconds, same, within_size};
+use crate::signed::{Headers, SignatureRefusal, fresh_seconds, same, within_size};
 
 /// What the configuration says of one app.
 #[derive(Clone)]
-pub struct App {
+pub struct FeishuApp {
     pub app_id: String,
     pub verification_token: String,
     /// With it, nothing is taken in the clear.
@@ -22,36 +22,41 @@ pub enum Arrival {
     /// To be answered with `{"challenge":…}`, within a second.
     Challenge(String),
     Event {
-        event: Event,
+        event: FeishuEvent,
         /// The request itself, for a cache that outlives the window of time: the same one again is a
         /// replay.
         request: Option<String>,
     },
 }
 
-impl App {
-    pub fn open(&self, headers: Headers, body: &[u8], now: Timestamp) -> Result<Arrival, Refused> {
+impl FeishuApp {
+    pub fn open(
+        &self,
+        headers: Headers,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Arrival, SignatureRefusal> {
         within_size(body)?;
-        let outer: Value = serde_json::from_slice(body).map_err(|_| Refused::Garbled)?;
+        let outer: Value = serde_json::from_slice(body).map_err(|_| SignatureRefusal::Garbled)?;
         let encrypted = outer.get("encrypt").and_then(Value::as_str);
         let (content, request) = match (&self.encrypt_key, encrypted) {
             (None, None) => (outer, None),
-            (None, Some(_)) => return Err(Refused::Cipher),
-            (Some(_), None) => return Err(Refused::InTheClear),
+            (None, Some(_)) => return Err(SignatureRefusal::Cipher),
+            (Some(_), None) => return Err(SignatureRefusal::InTheClear),
             (Some(key), Some(encrypted)) => {
                 let request = self.signed(headers, key, body, now)?;
-                let plain = sign::open(encrypted, key)?;
-                (serde_json::from_slice(&plain).map_err(|_| Refused::Garbled)?, request)
+                let plain = sign::decrypt_body(encrypted, key)?;
+                (serde_json::from_slice(&plain).map_err(|_| SignatureRefusal::Garbled)?, request)
             }
         };
         if content["type"] == "url_verification" {
             self.is_ours(&content["token"])?;
-            let challenge = content["challenge"].as_str().ok_or(Refused::Garbled)?;
+            let challenge = content["challenge"].as_str().ok_or(SignatureRefusal::Garbled)?;
             return Ok(Arrival::Challenge(challenge.to_owned()));
         }
         // Only the challenge comes without a signature.
         if self.encrypt_key.is_some() && request.is_none() {
-            return Err(Refused::Header(SIGNATURE));
+            return Err(SignatureRefusal::Header(SIGNATURE));
         }
         let header = &content["header"];
         self.is_ours(&header["token"])?;
@@ -59,9 +64,9 @@ impl App {
         if header["app_id"] != self.app_id.as_str()
             || tenant.is_some_and(|tenant| header["tenant_key"] != tenant)
         {
-            return Err(Refused::WrongApp);
+            return Err(SignatureRefusal::WrongApp);
         }
-        let event = Event::read(content).ok_or(Refused::Garbled)?;
+        let event = FeishuEvent::read(content).ok_or(SignatureRefusal::Garbled)?;
         Ok(Arrival::Event { event, request })
     }
 
@@ -72,7 +77,7 @@ impl App {
         key: &str,
         body: &[u8],
         now: Timestamp,
-    ) -> Result<Option<String>, Refused> {
+    ) -> Result<Option<String>, SignatureRefusal> {
         if !headers.has(SIGNATURE) {
             return Ok(None);
         }
@@ -82,13 +87,13 @@ impl App {
         Ok(Some(format!("{timestamp}:{nonce}")))
     }
 
-    fn is_ours(&self, token: &Value) -> Result<(), Refused> {
+    fn is_ours(&self, token: &Value) -> Result<(), SignatureRefusal> {
         let token = token.as_str().unwrap_or_default();
         let ours = self.verification_token.as_bytes();
         if !ours.is_empty() && same(token.as_bytes(), ours) {
             Ok(())
         } else {
-            Err(Refused::WrongApp)
+            Err(SignatureRefusal::WrongApp)
         }
     }
 }
@@ -108,8 +113,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_000);
 
-    fn app() -> App {
-        App {
+    fn app() -> FeishuApp {
+        FeishuApp {
             app_id: "cli_1".into(),
             verification_token: "vt".into(),
             encrypt_key: Some("test-encrypt-key".into()),
@@ -134,7 +139,12 @@ mod tests {
         })
     }
 
-    fn opened(app: &App, body: &str, at: &str, now: Timestamp) -> Result<Arrival, Refused> {
+    fn opened(
+        app: &FeishuApp,
+        body: &str,
+        at: &str,
+        now: Timestamp,
+    ) -> Result<Arrival, SignatureRefusal> {
         let signature = sign::signature(at, "n1", "test-encrypt-key", body.as_bytes());
         let headers = [
             ("X-Lark-Request-Timestamp", at),
@@ -179,40 +189,46 @@ mod tests {
         };
         assert_eq!(event.key(), "feishu:message:om_1");
         assert_eq!(request.as_deref(), Some("1700000000:n1"));
-        assert_eq!(opened(&app(), &body, "1699999000", NOW), Err(Refused::Stale));
-        assert_eq!(app().open(Headers(&[]), body.as_bytes(), NOW), Err(Refused::Header(SIGNATURE)));
+        assert_eq!(opened(&app(), &body, "1699999000", NOW), Err(SignatureRefusal::Stale));
+        assert_eq!(
+            app().open(Headers(&[]), body.as_bytes(), NOW),
+            Err(SignatureRefusal::Header(SIGNATURE))
+        );
         let forged = [
             ("X-Lark-Request-Timestamp", "1700000000"),
             ("X-Lark-Request-Nonce", "n1"),
             ("X-Lark-Signature", "00"),
         ];
-        assert_eq!(app().open(Headers(&forged), body.as_bytes(), NOW), Err(Refused::Signature));
+        assert_eq!(
+            app().open(Headers(&forged), body.as_bytes(), NOW),
+            Err(SignatureRefusal::Signature)
+        );
     }
 
     #[test]
     fn i34_what_is_in_the_clear_or_for_others_is_refused() {
         let clear = message().to_string();
-        assert_eq!(opened(&app(), &clear, "1700000000", NOW), Err(Refused::InTheClear));
+        assert_eq!(opened(&app(), &clear, "1700000000", NOW), Err(SignatureRefusal::InTheClear));
         for (key, other) in [("token", "x"), ("app_id", "cli_2"), ("tenant_key", "t2")] {
             let mut foreign = message();
             foreign["header"][key] = other.into();
             assert_eq!(
                 opened(&app(), &sealed(&foreign), "1700000000", NOW),
-                Err(Refused::WrongApp),
+                Err(SignatureRefusal::WrongApp),
                 "{key}"
             );
         }
-        let open = App { encrypt_key: None, ..app() };
+        let open = FeishuApp { encrypt_key: None, ..app() };
         assert!(open.open(Headers(&[]), clear.as_bytes(), NOW).is_ok());
-        let tokenless = App { verification_token: String::new(), ..open };
+        let tokenless = FeishuApp { verification_token: String::new(), ..open };
         let mut empty = message();
         empty["header"]["token"] = "".into();
         assert_eq!(
             tokenless.open(Headers(&[]), empty.to_string().as_bytes(), NOW),
-            Err(Refused::WrongApp)
+            Err(SignatureRefusal::WrongApp)
         );
         let large = vec![b' '; crate::limits::EVENT_BYTES_MAX + 1];
-        assert_eq!(app().open(Headers(&[]), &large, NOW), Err(Refused::TooLarge));
-        assert_eq!(app().open(Headers(&[]), b"[", NOW), Err(Refused::Garbled));
+        assert_eq!(app().open(Headers(&[]), &large, NOW), Err(SignatureRefusal::TooLarge));
+        assert_eq!(app().open(Headers(&[]), b"[", NOW), Err(SignatureRefusal::Garbled));
     }
 }

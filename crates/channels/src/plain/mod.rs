@@ -2,7 +2,7 @@
 
 use domain::view::FOREIGN_MARK;
 
-use crate::card::{Block, Card, Words};
+use crate::card::{Card, CardBlock, CardWords};
 use crate::limits::PLAIN_COLUMNS_MAX;
 
 /// Before the lines that one line of foreign text is wrapped into, after its first.
@@ -11,17 +11,21 @@ const WRAPPED_MARK: &str = "┆ ";
 /// The whole card. Nothing is cut here: who has a bound cuts the card first. Foreign lines are wrapped
 /// here, narrower than any screen, with a mark before each: whoever shows the text need not wrap them
 /// again.
-pub fn text(card: &Card) -> String {
+pub fn card_text(card: &Card) -> String {
     let mut lines = vec![card.headline.clone()];
     for block in card.flow() {
         match block {
-            Block::Ours(line) => lines.push(line),
-            Block::Foreign(foreign) => lines.extend(foreign.iter().flat_map(|line| wrapped(line))),
+            CardBlock::Ours(line) => lines.push(line),
+            CardBlock::Foreign(foreign) => {
+                lines.extend(foreign.iter().flat_map(|line| wrapped(line)))
+            }
         }
     }
     lines.push(String::new());
     lines.extend(card.hint.clone());
-    lines.extend(card.link.as_ref().map(|link| format!("{}: {link}", Words(card.language).open())));
+    lines.extend(
+        card.link.as_ref().map(|link| format!("{}: {link}", CardWords(card.language).open())),
+    );
     lines.join("\n").trim_end().to_owned()
 }
 
@@ -52,7 +56,7 @@ mod tests {
     fn i47_no_foreign_line_is_drawn_as_ours() {
         hostile::check("plain", |card| {
             let mut drawn = hostile::Drawn::default();
-            for line in super::text(card).lines() {
+            for line in super::card_text(card).lines() {
                 match [FOREIGN_MARK, WRAPPED_MARK].iter().find_map(|mark| line.strip_prefix(mark)) {
                     Some(foreign) => {
                         let columns: usize =
@@ -70,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_hold() {
-        check_snapshots("plain", |card| super::text(card).into());
-        assert!(samples().iter().all(|(_, card)| !super::text(card).is_empty()));
+        check_snapshots("plain", |card| super::card_text(card).into());
+        assert!(samples().iter().all(|(_, card)| !super::card_text(card).is_empty()));
     }
 }

@@ -5,7 +5,7 @@ use aes::Aes256;
 use cbc::cipher::block_padding::NoPadding;
 use cbc::cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
 
-use super::Refused;
+use super::SignatureRefusal;
 
 /// `padding` is the size of a block to the platform: 16, or 32 with DingTalk.
 pub(crate) fn decrypt(
@@ -13,16 +13,17 @@ pub(crate) fn decrypt(
     iv: &[u8; 16],
     text: &[u8],
     padding: usize,
-) -> Result<Vec<u8>, Refused> {
+) -> Result<Vec<u8>, SignatureRefusal> {
     let cipher = cbc::Decryptor::<Aes256>::new(key.into(), iv.into());
-    let mut plain = cipher.decrypt_padded_vec::<NoPadding>(text).map_err(|_| Refused::Cipher)?;
-    let last = plain.last().copied().ok_or(Refused::Cipher)?;
+    let mut plain =
+        cipher.decrypt_padded_vec::<NoPadding>(text).map_err(|_| SignatureRefusal::Cipher)?;
+    let last = plain.last().copied().ok_or(SignatureRefusal::Cipher)?;
     let count = usize::from(last);
     // Every byte of the padding is looked at: a text that merely ends in a small number is not ours.
     let padded = (1..=padding.min(plain.len())).contains(&count)
         && plain[plain.len() - count..].iter().all(|byte| *byte == last);
     if !padded {
-        return Err(Refused::Cipher);
+        return Err(SignatureRefusal::Cipher);
     }
     plain.truncate(plain.len() - count);
     Ok(plain)
@@ -47,7 +48,7 @@ mod tests {
             for padding in [16, 32] {
                 let cipher = encrypt(&key, &iv, &text, padding);
                 prop_assert_eq!(decrypt(&key, &iv, &cipher, padding), Ok(text.clone()));
-                prop_assert_eq!(decrypt(&key, &iv, &cipher[1..], padding), Err(Refused::Cipher));
+                prop_assert_eq!(decrypt(&key, &iv, &cipher[1..], padding), Err(SignatureRefusal::Cipher));
             }
         }
     }
@@ -62,6 +63,6 @@ mod tests {
                 .encrypt_padded_vec::<NoPadding>(&block);
             assert!(decrypt(&key, &iv, &cipher, 16).is_err(), "{end:?}");
         }
-        assert_eq!(decrypt(&key, &iv, &[], 16), Err(Refused::Cipher));
+        assert_eq!(decrypt(&key, &iv, &[], 16), Err(SignatureRefusal::Cipher));
     }
 }

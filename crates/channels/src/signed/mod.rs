@@ -19,7 +19,7 @@ use crate::limits::{EVENT_BYTES_MAX, SIGNATURE_WINDOW_MS};
 /// Why something that claims to come from a platform is not let in. What is told outside is only that
 /// it was refused; the reason is for the operator, and holds no secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum SignatureRefusal {
     #[error("it is larger than anything the platform sends")]
     TooLarge,
     #[error("the header `{0}` is missing, or is there more than once")]
@@ -38,18 +38,18 @@ pub enum Refused {
     WrongApp,
 }
 
-pub(crate) fn within_size(body: &[u8]) -> Result<(), Refused> {
-    if body.len() > EVENT_BYTES_MAX { Err(Refused::TooLarge) } else { Ok(()) }
+pub(crate) fn within_size(body: &[u8]) -> Result<(), SignatureRefusal> {
+    if body.len() > EVENT_BYTES_MAX { Err(SignatureRefusal::TooLarge) } else { Ok(()) }
 }
 
 /// Five minutes either way: our clock may be the one that is wrong.
-pub(crate) fn is_fresh(at_ms: i64, now: Timestamp, window_ms: u64) -> Result<(), Refused> {
-    if now.as_ms().abs_diff(at_ms) > window_ms { Err(Refused::Stale) } else { Ok(()) }
+pub(crate) fn is_fresh(at_ms: i64, now: Timestamp, window_ms: u64) -> Result<(), SignatureRefusal> {
+    if now.as_ms().abs_diff(at_ms) > window_ms { Err(SignatureRefusal::Stale) } else { Ok(()) }
 }
 
 /// A time in whole seconds as headers have it: digits and nothing else.
-pub(crate) fn fresh_seconds(text: &str, now: Timestamp) -> Result<(), Refused> {
-    let at = digits(text).and_then(|at| at.checked_mul(1000)).ok_or(Refused::Stale)?;
+pub(crate) fn fresh_seconds(text: &str, now: Timestamp) -> Result<(), SignatureRefusal> {
+    let at = digits(text).and_then(|at| at.checked_mul(1000)).ok_or(SignatureRefusal::Stale)?;
     is_fresh(at, now, SIGNATURE_WINDOW_MS)
 }
 
@@ -92,7 +92,7 @@ mod tests {
             "9223372036854775807",
             "99999999999999999999",
         ] {
-            assert_eq!(fresh_seconds(old, now), Err(Refused::Stale), "{old}");
+            assert_eq!(fresh_seconds(old, now), Err(SignatureRefusal::Stale), "{old}");
         }
     }
 }

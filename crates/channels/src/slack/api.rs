@@ -11,16 +11,16 @@ use reqwest::{Method, Url};
 use serde_json::Value;
 
 use crate::limits::REST_WITHIN;
-use crate::wire::{self, Answer, Request, Rest};
+use crate::wire::{self, Request, Rest, RestReply};
 
-pub(super) struct Api {
+pub(super) struct SlackApi {
     rest: Rest,
     base: Url,
 }
 
 #[derive(Debug)]
-pub(super) enum Failed {
-    NoAnswer(wire::Failed),
+pub(super) enum SlackFailure {
+    NoAnswer(wire::RestFailure),
     /// Too much at once.
     Wait {
         after: Option<Duration>,
@@ -28,20 +28,20 @@ pub(super) enum Failed {
     },
     /// The platform has trouble of its own, and does not say what became of it.
     Trouble(String),
-    Refused(Refusal),
+    Refused(SlackRefusal),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct SlackRefusal {
     /// A word, such as `channel_not_found`.
     pub(super) error: String,
     /// The permission that was missing.
     needed: Option<String>,
 }
 
-impl Api {
-    pub(super) fn new(base: &Url, clock: &Arc<dyn Clock>) -> Api {
-        Api { rest: Rest::new(clock.clone(), REST_WITHIN), base: base.clone() }
+impl SlackApi {
+    pub(super) fn new(base: &Url, clock: &Arc<dyn Clock>) -> SlackApi {
+        SlackApi { rest: Rest::new(clock.clone(), REST_WITHIN), base: base.clone() }
     }
 
     pub(super) async fn call(
@@ -49,8 +49,8 @@ impl Api {
         token: &SecretString,
         method: &str,
         body: &Value,
-    ) -> Result<Value, Failed> {
-        read(&self.raw(token, method, body).await.map_err(Failed::NoAnswer)?)
+    ) -> Result<Value, SlackFailure> {
+        read_reply(&self.raw(token, method, body).await.map_err(SlackFailure::NoAnswer)?)
     }
 
     /// With everything that stands around the answer.
@@ -59,7 +59,7 @@ impl Api {
         token: &SecretString,
         method: &str,
         body: &Value,
-    ) -> Result<Answer, wire::Failed> {
+    ) -> Result<RestReply, wire::RestFailure> {
         self.ask(token, Method::POST, self.url(method), Some(body)).await
     }
 
@@ -69,10 +69,10 @@ impl Api {
         token: &SecretString,
         method: &str,
         query: &[(&str, &str)],
-    ) -> Result<Value, Failed> {
+    ) -> Result<Value, SlackFailure> {
         let mut url = self.url(method);
         url.query_pairs_mut().extend_pairs(query);
-        read(&self.ask(token, Method::GET, url, None).await.map_err(Failed::NoAnswer)?)
+        read_reply(&self.ask(token, Method::GET, url, None).await.map_err(SlackFailure::NoAnswer)?)
     }
 
     async fn ask(
@@ -81,7 +81,7 @@ impl Api {
         method: Method,
         url: Url,
         body: Option<&Value>,
-    ) -> Result<Answer, wire::Failed> {
+    ) -> Result<RestReply, wire::RestFailure> {
         let bearer = format!("Bearer {}", token.expose());
         let headers = vec![("authorization", bearer.as_str())];
         self.rest.ask(Request { method, url, headers, body }).await
@@ -94,12 +94,13 @@ impl Api {
     }
 }
 
-pub(super) fn read(answer: &Answer) -> Result<Value, Failed> {
+pub(super) fn read_reply(answer: &RestReply) -> Result<Value, SlackFailure> {
     if answer.status == 429 {
         let why = "Slack wants fewer requests".into();
-        return Err(Failed::Wait { after: answer.seconds("retry-after"), why });
+        return Err(SlackFailure::Wait { after: answer.seconds("retry-after"), why });
     }
-    let garbled = || Failed::Trouble(format!("Slack answered {} and no sense", answer.status));
+    let garbled =
+        || SlackFailure::Trouble(format!("Slack answered {} and no sense", answer.status));
     let told = answer.json().ok_or_else(garbled)?;
     if told["ok"] == true && answer.status < 300 {
         return Ok(told);
@@ -108,48 +109,51 @@ pub(super) fn read(answer: &Answer) -> Result<Value, Failed> {
     let error = visible(error);
     match error.as_str() {
         "ratelimited" | "rate_limited" => {
-            Err(Failed::Wait { after: answer.seconds("retry-after"), why: error })
+            Err(SlackFailure::Wait { after: answer.seconds("retry-after"), why: error })
         }
         "internal_error" | "fatal_error" | "service_unavailable" | "request_timeout" => {
-            Err(Failed::Trouble(format!("Slack has trouble: {error}")))
+            Err(SlackFailure::Trouble(format!("Slack has trouble: {error}")))
         }
-        _ => Err(Failed::Refused(Refusal { error, needed: told["needed"].as_str().map(visible) })),
+        _ => Err(SlackFailure::Refused(SlackRefusal {
+            error,
+            needed: told["needed"].as_str().map(visible),
+        })),
     }
 }
 
-impl Failed {
+impl SlackFailure {
     /// Of a message that must not be sent twice.
     pub(super) fn sending(self) -> ChannelError {
         match self {
-            Failed::NoAnswer(failed) => failed.sending(),
-            Failed::Wait { after, why } => ChannelError::Again { after, why },
-            Failed::Trouble(why) => ChannelError::Unknown(why),
-            Failed::Refused(refusal) => ChannelError::Never(refusal.to_string()),
+            SlackFailure::NoAnswer(failed) => failed.sending(),
+            SlackFailure::Wait { after, why } => ChannelError::Again { after, why },
+            SlackFailure::Trouble(why) => ChannelError::Unknown(why),
+            SlackFailure::Refused(refusal) => ChannelError::Never(refusal.to_string()),
         }
     }
 
     /// Of an update, which is the same when it is made twice.
     pub(super) fn painting(self) -> ChannelError {
         match self {
-            Failed::NoAnswer(failed) => failed.painting(),
-            Failed::Wait { after, why } => ChannelError::Again { after, why },
-            Failed::Trouble(why) => ChannelError::Again { after: None, why },
-            Failed::Refused(refusal) if refusal.is_about_the_message() => {
+            SlackFailure::NoAnswer(failed) => failed.painting(),
+            SlackFailure::Wait { after, why } => ChannelError::Again { after, why },
+            SlackFailure::Trouble(why) => ChannelError::Again { after: None, why },
+            SlackFailure::Refused(refusal) if refusal.is_about_the_message() => {
                 ChannelError::Gone(refusal.error)
             }
-            Failed::Refused(refusal) => ChannelError::Never(refusal.to_string()),
+            SlackFailure::Refused(refusal) => ChannelError::Never(refusal.to_string()),
         }
     }
 }
 
-impl Refusal {
+impl SlackRefusal {
     fn is_about_the_message(&self) -> bool {
         ["message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"]
             .contains(&self.error.as_str())
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for SlackRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Slack answered `{}`", self.error)?;
         match (self.error.as_str(), &self.needed) {
@@ -174,12 +178,12 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-impl std::fmt::Display for Failed {
+impl std::fmt::Display for SlackFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failed::NoAnswer(failed) => failed.fmt(f),
-            Failed::Wait { why, .. } | Failed::Trouble(why) => f.write_str(why),
-            Failed::Refused(refusal) => refusal.fmt(f),
+            SlackFailure::NoAnswer(failed) => failed.fmt(f),
+            SlackFailure::Wait { why, .. } | SlackFailure::Trouble(why) => f.write_str(why),
+            SlackFailure::Refused(refusal) => refusal.fmt(f),
         }
     }
 }
@@ -188,13 +192,13 @@ impl std::fmt::Display for Failed {
 mod tests {
     use super::*;
 
-    fn failed(status: u16, body: &str) -> Failed {
-        read(&Answer::new(status, body.as_bytes())).unwrap_err()
+    fn failed(status: u16, body: &str) -> SlackFailure {
+        read_reply(&RestReply::new(status, body.as_bytes())).unwrap_err()
     }
 
     #[test]
     fn every_answer_has_its_remedy() {
-        assert!(read(&Answer::new(200, br#"{"ok":true}"#)).is_ok());
+        assert!(read_reply(&RestReply::new(200, br#"{"ok":true}"#)).is_ok());
         for body in [r#"{"ok":false,"error":"ratelimited"}"#, "x"] {
             let status = if body == "x" { 429 } else { 200 };
             let again = failed(status, body).sending();

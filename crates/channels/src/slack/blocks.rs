@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Asks, Block, Button, Card, Does, Rendered, Style, Words, clipped};
+use crate::card::{
+    Button, Card, CardBlock, CardQuestion, CardWords, Does, Rendered, Style, clipped,
+};
 use crate::limits::{
     BUTTON_CHARACTERS_MAX, BUTTONS_MAX, SLACK_FLOW_BLOCKS_MAX, SLACK_SECTION_UNITS_MAX,
     SLACK_TEXT_UNITS_MAX,
@@ -21,7 +23,7 @@ fn draw(card: &Card) -> Value {
     blocks.extend(actions(card));
     blocks.extend(card.hint.as_ref().map(|hint| context([plain(hint, 1000)])));
     if let Some(link) = &card.link {
-        let link = format!("<{}|{}>", address(link), Words(card.language).open());
+        let link = format!("<{}|{}>", address(link), CardWords(card.language).open());
         blocks.push(context([json!({"type": "mrkdwn", "text": link})]));
     }
     let link = card.link.as_deref().unwrap_or_default();
@@ -38,8 +40,8 @@ fn flow(card: &Card) -> Option<Vec<Value>> {
     let mut held = 0;
     for block in card.flow() {
         match block {
-            Block::Ours(line) => ours.push(line),
-            Block::Foreign(lines) => {
+            CardBlock::Ours(line) => ours.push(line),
+            CardBlock::Foreign(lines) => {
                 say_ours(&mut blocks, &mut ours);
                 for fence in fences(&lines)? {
                     held += units(&fence);
@@ -134,19 +136,19 @@ fn context(elements: impl IntoIterator<Item = Value>) -> Value {
 }
 
 fn actions(card: &Card) -> Option<Value> {
-    let words = Words(card.language);
+    let words = CardWords(card.language);
     let (elements, beside): (Vec<Value>, &Button) = match &card.asks {
-        Asks::Nothing => return None,
-        Asks::Decide { allow, deny, explain } => {
+        CardQuestion::Nothing => return None,
+        CardQuestion::Decide { allow, deny, explain } => {
             let allow = allow.iter().map(|allow| confirmed(button(allow), allow, card));
             (allow.chain([deny, explain].map(button)).collect(), deny)
         }
         // Slack asks once more in a dialog of its own.
-        Asks::Confirm { allow, deny, .. } => ([allow, deny].map(button).to_vec(), deny),
-        Asks::Choose { options, deny } if options.len() <= BUTTONS_MAX => {
+        CardQuestion::Confirm { allow, deny, .. } => ([allow, deny].map(button).to_vec(), deny),
+        CardQuestion::Choose { options, deny } if options.len() <= BUTTONS_MAX => {
             (options.iter().chain([deny]).map(button).collect(), deny)
         }
-        Asks::Choose { options, deny } => {
+        CardQuestion::Choose { options, deny } => {
             let menu = json!({
                 "type": "static_select", "action_id": "hp_menu", "placeholder": plain(words.choose(), 150),
                 "options": options.iter().map(option).collect::<Vec<_>>(),
@@ -154,7 +156,8 @@ fn actions(card: &Card) -> Option<Value> {
             (vec![menu, button(deny)], deny)
         }
         // Forms open in a modal, which the same button asks for.
-        Asks::ChooseSeveral { submit, deny, .. } | Asks::Fill { submit, deny, .. } => {
+        CardQuestion::ChooseSeveral { submit, deny, .. }
+        | CardQuestion::Fill { submit, deny, .. } => {
             let opens = Button { label: words.answer().into(), ..submit.clone() };
             (vec![button(&opens), button(deny)], deny)
         }
@@ -166,7 +169,7 @@ fn actions(card: &Card) -> Option<Value> {
 /// Whoever presses is asked once more, before anything is sent to us.
 fn confirmed(mut drawn: Value, button: &Button, card: &Card) -> Value {
     if button.asks_twice {
-        let words = Words(card.language);
+        let words = CardWords(card.language);
         let (title, text) = words.really(&card.tag, card.risk);
         drawn["confirm"] = json!({
             "title": plain(&title, 100), "text": plain(&text, 300), "style": "danger",
@@ -302,7 +305,7 @@ mod tests {
     #[test]
     fn a_dangerous_yes_is_asked_once_more_by_slack_itself() {
         for (name, card) in samples() {
-            let Asks::Decide { allow: Some(allow), .. } = &card.asks else { continue };
+            let CardQuestion::Decide { allow: Some(allow), .. } = &card.asks else { continue };
             let rendered = message(&card);
             // What had to be cut has no such button.
             if !rendered.takes_a_yes {

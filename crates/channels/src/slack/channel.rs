@@ -5,31 +5,31 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
-    Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, Failed};
+use super::api::{SlackApi, SlackFailure};
 use super::blocks::{message, signs};
-use super::event::{Me, moment};
+use super::event::{SlackAccount, moment};
 use super::find::Mark;
-use super::settings::{Mode, Settings};
+use super::settings::{SlackMode, SlackSettings};
 use crate::card::{Card, Rendered};
 use crate::limits::{SLACK_SAID_UNITS_MAX, SLACK_TRIED_MAX};
 use crate::wire::{Errands, Recent, nth, pieces};
 
-pub struct Slack(pub(super) Arc<App>);
+pub struct Slack(pub(super) Arc<SlackApp>);
 
-pub(super) struct App {
-    pub(super) settings: Settings,
-    pub(super) api: Api,
+pub(super) struct SlackApp {
+    pub(super) settings: SlackSettings,
+    pub(super) api: SlackApi,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
-    me: OnceCell<Me>,
+    me: OnceCell<SlackAccount>,
     /// What was asked before this cannot be known to be new.
     pub(super) started_at: Timestamp,
     /// What may have been sent already.
@@ -38,9 +38,9 @@ pub(super) struct App {
 }
 
 impl Slack {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Slack {
-        Slack(Arc::new(App {
-            api: Api::new(&settings.base_url, &clock),
+    pub fn new(settings: SlackSettings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Slack {
+        Slack(Arc::new(SlackApp {
+            api: SlackApi::new(&settings.base_url, &clock),
             settings,
             started_at: clock.now(),
             clock,
@@ -53,35 +53,35 @@ impl Slack {
 }
 
 /// Where a message goes.
-pub(super) struct To {
+pub(super) struct SlackTarget {
     pub(super) channel: String,
     pub(super) thread: Option<String>,
     pub(super) direct: bool,
 }
 
-impl App {
-    pub(super) async fn call(&self, method: &str, body: &Value) -> Result<Value, Failed> {
+impl SlackApp {
+    pub(super) async fn call(&self, method: &str, body: &Value) -> Result<Value, SlackFailure> {
         self.api.call(&self.settings.bot_token, method, body).await
     }
 
-    pub(super) async fn me(&self) -> Result<&Me, Failed> {
+    pub(super) async fn me(&self) -> Result<&SlackAccount, SlackFailure> {
         self.me
             .get_or_try_init(|| async {
                 let me = self.call("auth.test", &json!({})).await?;
                 let text = |name: &str| me[name].as_str().unwrap_or_default().to_owned();
-                Ok(Me { user: text("user_id"), bot: text("bot_id") })
+                Ok(SlackAccount { user: text("user_id"), bot: text("bot_id") })
             })
             .await
     }
 
-    fn to(&self, place: &Place) -> Result<To, ChannelError> {
+    fn to(&self, place: &Destination) -> Result<SlackTarget, ChannelError> {
         match place {
-            Place::Chat { chat, thread, direct } => {
-                Ok(To { channel: chat.clone(), thread: thread.clone(), direct: *direct })
+            Destination::Chat { chat, thread, direct } => {
+                Ok(SlackTarget { channel: chat.clone(), thread: thread.clone(), direct: *direct })
             }
             // Slack finds the conversation with whoever is named.
-            Place::Person(person) => {
-                Ok(To { channel: self.user(person)?, thread: None, direct: true })
+            Destination::Person(person) => {
+                Ok(SlackTarget { channel: self.user(person)?, thread: None, direct: true })
             }
         }
     }
@@ -101,12 +101,17 @@ impl App {
     }
 
     fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Rendered {
-        let Settings { language, zone, .. } = &self.settings;
+        let SlackSettings { language, zone, .. } = &self.settings;
         message(&Card::showing(showing, *language, zone, mention))
     }
 
     /// Sends what `mark` names, unless it stands there already.
-    async fn send(&self, to: &To, mark: &Mark<'_>, mut body: Value) -> Result<Value, ChannelError> {
+    async fn send(
+        &self,
+        to: &SlackTarget,
+        mark: &Mark<'_>,
+        mut body: Value,
+    ) -> Result<Value, ChannelError> {
         if let Some(found) = self.find(to, mark).await? {
             return Ok(found);
         }
@@ -117,7 +122,7 @@ impl App {
         body["unfurl_links"] = false.into();
         body["unfurl_media"] = false.into();
         body["metadata"] = mark.metadata();
-        self.call("chat.postMessage", &body).await.map_err(Failed::sending)
+        self.call("chat.postMessage", &body).await.map_err(SlackFailure::sending)
     }
 }
 
@@ -140,7 +145,11 @@ impl Channel for Slack {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let to = self.0.to(place)?;
         let drawn = self.0.drawn(showing, !to.direct);
         let mark = Mark::of_hold(showing);
@@ -168,20 +177,20 @@ impl Channel for Slack {
         let mut body = drawn.value;
         body["channel"] = posted.chat.as_str().into();
         body["ts"] = posted.message.as_str().into();
-        self.0.call("chat.update", &body).await.map_err(Failed::painting)?;
+        self.0.call("chat.update", &body).await.map_err(SlackFailure::painting)?;
         Ok(drawn.takes_a_yes)
     }
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
+    ) -> Result<TextProgress, ChannelError> {
         let to = self.0.to(place)?;
         let whispered = saying.whisper_to.map(|person| self.0.user(person)).transpose()?;
         let pieces = pieces(saying.text, SLACK_SAID_UNITS_MAX);
-        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(Spoken::All) };
+        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(TextProgress::All) };
         // No markup in it, and nobody is called.
         let mut body = json!({"text": signs(&piece), "mrkdwn": false});
         match &whispered {
@@ -191,7 +200,7 @@ impl Channel for Slack {
                 if let Some(thread) = &to.thread {
                     body["thread_ts"] = thread.as_str().into();
                 }
-                self.0.call("chat.postEphemeral", &body).await.map_err(Failed::sending)?;
+                self.0.call("chat.postEphemeral", &body).await.map_err(SlackFailure::sending)?;
             }
             None => {
                 let key = format!("{}.{}", saying.key, index);
@@ -203,8 +212,8 @@ impl Channel for Slack {
 
     async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
         match &self.0.settings.mode {
-            Mode::Socket { app_token } => self.0.socket_mode(app_token, inbox, &stop).await,
-            Mode::Http { .. } => stop.cancelled().await,
+            SlackMode::Socket { app_token } => self.0.socket_mode(app_token, inbox, &stop).await,
+            SlackMode::Http { .. } => stop.cancelled().await,
         }
     }
 

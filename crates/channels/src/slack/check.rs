@@ -3,9 +3,9 @@
 use ports::channel::Checked;
 use serde_json::{Value, json};
 
-use super::api::{Failed, read};
-use super::channel::App;
-use super::settings::Mode;
+use super::api::{SlackFailure, read_reply};
+use super::channel::SlackApp;
+use super::settings::SlackMode;
 use crate::wire::clock;
 
 /// And what we could not do without each.
@@ -16,7 +16,7 @@ const NEEDED: [(&str, &str); 3] = [
 ];
 const HELPFUL: [&str; 2] = ["channels:history", "groups:history"];
 
-impl App {
+impl SlackApp {
     pub(super) async fn check(&self) -> Vec<Checked> {
         let settings = &self.settings;
         let checked = |what: &str, wrong: Option<String>| Checked { what: what.into(), wrong };
@@ -25,7 +25,7 @@ impl App {
             Err(failed) => return vec![checked("connection", Some(failed.to_string()))],
         };
         let time = clock(&answer, self.clock.now());
-        let me = match read(&answer) {
+        let me = match read_reply(&answer) {
             Ok(me) => me,
             Err(failed) => {
                 let remedy = format!(
@@ -87,12 +87,12 @@ impl App {
     async fn way_in(&self) -> Checked {
         let app = &self.settings.app_id;
         match &self.settings.mode {
-            Mode::Socket { app_token } => {
+            SlackMode::Socket { app_token } => {
                 let told = self.api.call(app_token, "apps.connections.open", &json!({})).await;
                 let wrong = match told {
                     Ok(told) if told["url"] != Value::Null => None,
                     Ok(_) => Some("Slack does not say where to connect".to_owned()),
-                    Err(failed @ Failed::Refused(_)) => Some(format!(
+                    Err(failed @ SlackFailure::Refused(_)) => Some(format!(
                         "{failed}; switch it on at https://api.slack.com/apps/{app}/socket-mode, and \
                          make an app-level token (xapp-…) with connections:write under Basic Information"
                     )),
@@ -100,7 +100,7 @@ impl App {
                 };
                 Checked { what: "Socket Mode".into(), wrong }
             }
-            Mode::Http { .. } => Checked {
+            SlackMode::Http { .. } => Checked {
                 what: format!(
                     "events and interactions over HTTP: the addresses are at \
                      https://api.slack.com/apps/{app}/event-subscriptions and …/interactive-messages"

@@ -9,13 +9,13 @@ use super::mention::{mentions, unescaped};
 
 /// Our own account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Me {
+pub(super) struct SlackAccount {
     pub(super) user: String,
     pub(super) bot: String,
 }
 
 /// `None` if it is no message of a person's: what bots say, what was changed or deleted, who joined.
-pub(super) fn wrote(callback: &Value, me: &Me) -> Option<IncomingMessage> {
+pub(super) fn wrote(callback: &Value, me: &SlackAccount) -> Option<IncomingMessage> {
     let event = &callback["event"];
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     if !matches!(event["type"].as_str(), Some("message" | "app_mention")) {
@@ -108,8 +108,8 @@ mod tests {
         json!({"team_id": "T1", "api_app_id": "A1", "event_id": "Ev1", "event": event})
     }
 
-    fn me() -> Me {
-        Me { user: "UBOT".into(), bot: "B1".into() }
+    fn me() -> SlackAccount {
+        SlackAccount { user: "UBOT".into(), bot: "B1".into() }
     }
 
     fn read(change: Value) -> Option<IncomingMessage> {

@@ -5,8 +5,8 @@ use domain::time::Timestamp;
 use ports::channel::{ChannelError, Showing};
 use serde_json::{Value, json};
 
-use super::api::Failed;
-use super::channel::{App, To};
+use super::api::SlackFailure;
+use super::channel::{SlackApp, SlackTarget};
 use crate::limits::SLACK_NEW_MS;
 
 /// What we write about a message of ours.
@@ -32,13 +32,13 @@ impl<'a> Mark<'a> {
     }
 }
 
-impl App {
+impl SlackApp {
     /// The message that was sent before, if it can have been. To look each time would cost a request
     /// for every prompt, so what is certainly new is not looked for: it was asked a moment ago, by this
     /// process, which has not tried it yet.
     pub(super) async fn find(
         &self,
-        to: &To,
+        to: &SlackTarget,
         mark: &Mark<'_>,
     ) -> Result<Option<Value>, ChannelError> {
         let untried = self.tried.insert(&format!("{}:{}:{}", mark.kind, to.channel, mark.key));
@@ -50,7 +50,7 @@ impl App {
         }
         match self.look(to, mark).await {
             Ok(found) => Ok(found),
-            Err(Failed::Refused(refusal)) => {
+            Err(SlackFailure::Refused(refusal)) => {
                 // Without the permission to read nobody can say. A prompt that stands there twice is
                 // better than one that stands there never.
                 tracing::warn!(
@@ -63,7 +63,7 @@ impl App {
         }
     }
 
-    async fn look(&self, to: &To, mark: &Mark<'_>) -> Result<Option<Value>, Failed> {
+    async fn look(&self, to: &SlackTarget, mark: &Mark<'_>) -> Result<Option<Value>, SlackFailure> {
         let me = self.me().await?;
         let token = &self.settings.bot_token;
         // A person is no conversation; the one with them has a name of its own.

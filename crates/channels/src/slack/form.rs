@@ -11,7 +11,7 @@ pub(super) fn form(state: &Value, pointer: &Pointer) -> Option<Form> {
         for input in inputs.as_object().into_iter().flat_map(Map::values) {
             if name == "choices" && input["type"] == "multi_static_select" {
                 form.options = options(&input["selected_options"], pointer)?;
-            } else if let Some(value) = value(input)? {
+            } else if let Some(value) = input_value(input)? {
                 form.fields.insert(name.clone(), value);
             }
         }
@@ -20,7 +20,7 @@ pub(super) fn form(state: &Value, pointer: &Pointer) -> Option<Form> {
 }
 
 /// What was left empty is not there.
-fn value(input: &Value) -> Option<Option<Value>> {
+fn input_value(input: &Value) -> Option<Option<Value>> {
     let typed = |text: &Value| text.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let picked = typed(&input["selected_option"]["value"]);
     Some(match input["type"].as_str()? {

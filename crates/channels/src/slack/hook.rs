@@ -6,21 +6,21 @@ use ports::channel::{HookReply, Inbox, WebhookRequest};
 use reqwest::Url;
 use serde_json::Value;
 
-use super::channel::App;
-use super::inbound::Reply;
-use super::settings::Mode;
+use super::channel::SlackApp;
+use super::inbound::SlackAck;
+use super::settings::SlackMode;
 use super::verify;
-use crate::signed::{Headers, Refused};
-use crate::wire::{accepted, json_reply, refused, status};
+use crate::signed::{Headers, SignatureRefusal};
+use crate::wire::{accepted, json_reply, refusal_reply, status};
 
-impl App {
+impl SlackApp {
     pub(super) async fn hook(
         self: &Arc<Self>,
         request: &WebhookRequest,
         inbox: &dyn Inbox,
     ) -> HookReply {
         let name = &self.settings.name;
-        let Mode::Http { signing_secret } = &self.settings.mode else { return status(404) };
+        let SlackMode::Http { signing_secret } = &self.settings.mode else { return status(404) };
         if request.method != "POST" {
             return status(405);
         }
@@ -28,12 +28,12 @@ impl App {
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let secret = signing_secret.expose();
         if let Err(why) = verify(Headers(&headers), &request.body, secret, request.at) {
-            return refused(name, why);
+            return refusal_reply(name, why);
         }
         let reply = match request.path.as_str() {
             "events" => {
                 let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-                    return refused(name, Refused::Garbled);
+                    return refusal_reply(name, SignatureRefusal::Garbled);
                 };
                 if body["type"] == "url_verification" {
                     return challenge(&body);
@@ -42,15 +42,15 @@ impl App {
             }
             "interactions" => match payload(&request.body) {
                 Some(payload) => self.interaction(&payload, inbox).await,
-                None => return refused(name, Refused::Garbled),
+                None => return refusal_reply(name, SignatureRefusal::Garbled),
             },
             _ => return status(404),
         };
         match reply {
-            Reply::Quietly => accepted(),
-            Reply::Payload(payload) => json_reply(&payload),
-            Reply::NotNow => status(503),
-            Reply::Wrong => status(403),
+            SlackAck::Quietly => accepted(),
+            SlackAck::Payload(payload) => json_reply(&payload),
+            SlackAck::NotNow => status(503),
+            SlackAck::Wrong => status(403),
         }
     }
 }

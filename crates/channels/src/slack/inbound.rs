@@ -6,15 +6,15 @@ use ports::channel::{ButtonAction, Inbox, Opened, Press, PressReply};
 use serde_json::{Value, json};
 
 use super::blocks::plain;
-use super::channel::App;
+use super::channel::SlackApp;
 use super::event::wrote;
 use super::modal::{modal, reason};
 use super::press::{self, Pressed, Spot};
-use super::settings::Settings;
+use super::settings::SlackSettings;
 use crate::card::{Card, Word};
 use crate::limits::REFUSAL_CHARACTERS_MAX;
 
-pub(super) enum Reply {
+pub(super) enum SlackAck {
     Quietly,
     /// In the acknowledgement itself.
     Payload(Value),
@@ -24,47 +24,51 @@ pub(super) enum Reply {
     Wrong,
 }
 
-impl App {
+impl SlackApp {
     /// One `event_callback`. Events that we do not know are taken and left alone.
-    pub(super) async fn event(&self, callback: &Value, inbox: &dyn Inbox) -> Reply {
+    pub(super) async fn event(&self, callback: &Value, inbox: &dyn Inbox) -> SlackAck {
         if !self.is_ours(callback, &callback["team_id"]) {
-            return Reply::Wrong;
+            return SlackAck::Wrong;
         }
         let me = match self.me().await {
             Ok(me) => me,
             // Without our name nobody could say whether we are meant.
             Err(failed) => {
                 tracing::warn!(channel = self.settings.name, "who we are is not known: {failed}");
-                return Reply::NotNow;
+                return SlackAck::NotNow;
             }
         };
-        let Some(wrote) = wrote(callback, me) else { return Reply::Quietly };
+        let Some(wrote) = wrote(callback, me) else { return SlackAck::Quietly };
         match inbox.wrote(&self.settings.name, wrote).await {
-            Ok(()) => Reply::Quietly,
-            Err(_) => Reply::NotNow,
+            Ok(()) => SlackAck::Quietly,
+            Err(_) => SlackAck::NotNow,
         }
     }
 
     /// One interaction. It does not come again, so whoever made it is told when it got lost.
-    pub(super) async fn interaction(self: &Arc<Self>, payload: &Value, inbox: &dyn Inbox) -> Reply {
+    pub(super) async fn interaction(
+        self: &Arc<Self>,
+        payload: &Value,
+        inbox: &dyn Inbox,
+    ) -> SlackAck {
         if !self.is_ours(payload, &payload["team"]["id"]) {
-            return Reply::Wrong;
+            return SlackAck::Wrong;
         }
         let name = &self.settings.name;
-        match press::read(payload, self.clock.now()) {
-            Pressed::Ignored => Reply::Quietly,
+        match press::read_press(payload, self.clock.now()) {
+            Pressed::Ignored => SlackAck::Quietly,
             Pressed::Strange { spot } => {
                 if let Some(spot) = spot {
                     self.whisper(spot, &self.word(&PressReply::NotHere));
                 }
-                Reply::Quietly
+                SlackAck::Quietly
             }
             Pressed::Button { mut press, spot, trigger }
                 if matches!(press.pointer.said, ButtonAction::Form | ButtonAction::Explain) =>
             {
                 match inbox.opens(name, &press).await {
                     Ok(Opened::Form(redraw)) => {
-                        let Settings { language, zone, .. } = &self.settings;
+                        let SlackSettings { language, zone, .. } = &self.settings;
                         let card = Card::showing(&redraw.showing(), *language, zone, false);
                         let view = match press.pointer.said {
                             ButtonAction::Explain => {
@@ -81,7 +85,7 @@ impl App {
                     Ok(Opened::Refused(told)) => self.whisper(spot, &self.word(&told)),
                     Err(_) => self.whisper(spot, &self.busy()),
                 }
-                Reply::Quietly
+                SlackAck::Quietly
             }
             Pressed::Button { press, spot, .. } => {
                 match inbox.pressed(name, *press).await {
@@ -90,7 +94,7 @@ impl App {
                     Ok(told) => self.whisper(spot, &self.word(&told)),
                     Err(_) => self.whisper(spot, &self.busy()),
                 }
-                Reply::Quietly
+                SlackAck::Quietly
             }
             Pressed::Form { press, place } => {
                 let word = match inbox.pressed(name, *press).await {
@@ -98,11 +102,11 @@ impl App {
                     Err(_) => self.busy(),
                 };
                 match (word.refusal, place) {
-                    (true, Some(place)) => Reply::Payload(
+                    (true, Some(place)) => SlackAck::Payload(
                         json!({"response_action": "errors", "errors": {place: word.text}}),
                     ),
                     // The modal closes.
-                    _ => Reply::Quietly,
+                    _ => SlackAck::Quietly,
                 }
             }
         }

@@ -23,5 +23,5 @@ pub use blocks::message;
 pub use channel::Slack;
 pub use key::{action_key, event_key};
 pub use modal::modal;
-pub use settings::{Mode, Settings};
+pub use settings::{SlackMode, SlackSettings};
 pub use sign::verify;

@@ -4,25 +4,28 @@ use ports::channel::Pointer;
 use serde_json::{Value, json};
 
 use super::blocks::{option, plain};
-use crate::card::{Asks, Button, Card, Field, Input, Words};
+use crate::card::{Button, Card, CardField, CardInput, CardQuestion, CardWords};
 use crate::limits::REASON_CHARACTERS_MAX;
 
 /// The `view` of `views.open`; `None` if there is no form to fill in. What it says it is for travels in
 /// `private_metadata`, and is believed no more than a button.
 pub fn modal(card: &Card) -> Option<Value> {
-    let words = Words(card.language);
+    let words = CardWords(card.language);
     let (blocks, submit): (Vec<Value>, &Button) = match &card.asks {
-        Asks::Fill { fields, submit, .. } => {
+        CardQuestion::Fill { fields, submit, .. } => {
             (fields.iter().map(|field| input(field, words)).collect(), submit)
         }
-        Asks::ChooseSeveral { options, submit, .. } => {
+        CardQuestion::ChooseSeveral { options, submit, .. } => {
             let several = json!({
                 "type": "multi_static_select", "action_id": "choices", "placeholder": plain(words.choose(), 150),
                 "options": options.iter().map(option).collect::<Vec<_>>(),
             });
             (vec![block("choices", words.choose(), true, several)], submit)
         }
-        Asks::Nothing | Asks::Decide { .. } | Asks::Confirm { .. } | Asks::Choose { .. } => {
+        CardQuestion::Nothing
+        | CardQuestion::Decide { .. }
+        | CardQuestion::Confirm { .. }
+        | CardQuestion::Choose { .. } => {
             return None;
         }
     };
@@ -31,7 +34,7 @@ pub fn modal(card: &Card) -> Option<Value> {
 
 /// The `view` in which the reason of a no is written.
 pub(super) fn reason(card: &Card, deny: &Pointer) -> Value {
-    let words = Words(card.language);
+    let words = CardWords(card.language);
     let element = json!({
         "type": "plain_text_input", "action_id": "reason", "multiline": true,
         "max_length": REASON_CHARACTERS_MAX,
@@ -41,7 +44,7 @@ pub(super) fn reason(card: &Card, deny: &Pointer) -> Value {
     view(vec![input], deny.to_string(), words.deny(), words)
 }
 
-fn view(blocks: Vec<Value>, metadata: String, submit: &str, words: Words) -> Value {
+fn view(blocks: Vec<Value>, metadata: String, submit: &str, words: CardWords) -> Value {
     json!({
         "type": "modal",
         "callback_id": "hp_form",
@@ -60,7 +63,7 @@ fn block(name: &str, label: &str, required: bool, element: Value) -> Value {
     })
 }
 
-fn input(field: &Field, words: Words) -> Value {
+fn input(field: &CardField, words: CardWords) -> Value {
     let pick = |kind: &str, texts: Vec<(&str, &str)>| {
         let options: Vec<Value> = texts
             .into_iter()
@@ -69,15 +72,17 @@ fn input(field: &Field, words: Words) -> Value {
         json!({"type": kind, "action_id": field.name, "options": options})
     };
     let element = match &field.input {
-        Input::Text => {
+        CardInput::Text => {
             json!({"type": "plain_text_input", "action_id": field.name, "multiline": true})
         }
-        Input::Number => {
+        CardInput::Number => {
             json!({"type": "number_input", "action_id": field.name, "is_decimal_allowed": true})
         }
         // Only these are drawn so, which tells a yes from a text `true` when it comes back.
-        Input::YesNo => pick("radio_buttons", vec![(words.yes(), "true"), (words.no(), "false")]),
-        Input::Pick(texts) => {
+        CardInput::YesNo => {
+            pick("radio_buttons", vec![(words.yes(), "true"), (words.no(), "false")])
+        }
+        CardInput::Pick(texts) => {
             let texts = texts.iter().map(|text| (text.as_str(), text.as_str()));
             pick("static_select", texts.collect())
         }

@@ -29,7 +29,7 @@ pub(super) enum Pressed {
     Ignored,
 }
 
-pub(super) fn read(payload: &Value, now: Timestamp) -> Pressed {
+pub(super) fn read_press(payload: &Value, now: Timestamp) -> Pressed {
     match payload["type"].as_str() {
         Some("block_actions") => button(payload, now),
         Some("view_submission") if payload["view"]["callback_id"] == "hp_form" => {
@@ -39,7 +39,7 @@ pub(super) fn read(payload: &Value, now: Timestamp) -> Pressed {
     }
 }
 
-fn text(value: &Value) -> Option<String> {
+fn nonempty_text(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
@@ -49,21 +49,23 @@ fn button(payload: &Value, now: Timestamp) -> Pressed {
         return Pressed::Ignored;
     }
     let container = &payload["container"];
-    let chat = text(&payload["channel"]["id"]).or_else(|| text(&container["channel_id"]));
+    let chat = nonempty_text(&payload["channel"]["id"])
+        .or_else(|| nonempty_text(&container["channel_id"]));
     let spot = || {
         Some(Spot {
             chat: chat.clone()?,
-            thread: text(&container["thread_ts"]),
-            user: text(&payload["user"]["id"])?,
+            thread: nonempty_text(&container["thread_ts"]),
+            user: nonempty_text(&payload["user"]["id"])?,
         })
     };
-    let value = text(&action["value"]).or_else(|| text(&action["selected_option"]["value"]));
+    let value = nonempty_text(&action["value"])
+        .or_else(|| nonempty_text(&action["selected_option"]["value"]));
     let press = || {
         Some(Press {
             event: action_key(payload)?,
             operator: operator(payload),
             chat: chat.clone()?,
-            message: text(&container["message_ts"])?,
+            message: nonempty_text(&container["message_ts"])?,
             pointer: value?.parse().ok()?,
             is_on_it: false,
             form: Form::default(),
@@ -71,9 +73,11 @@ fn button(payload: &Value, now: Timestamp) -> Pressed {
         })
     };
     match (press(), spot()) {
-        (Some(press), Some(spot)) => {
-            Pressed::Button { press: Box::new(press), spot, trigger: text(&payload["trigger_id"]) }
-        }
+        (Some(press), Some(spot)) => Pressed::Button {
+            press: Box::new(press),
+            spot,
+            trigger: nonempty_text(&payload["trigger_id"]),
+        },
         (_, spot) => Pressed::Strange { spot },
     }
 }
@@ -90,16 +94,17 @@ fn sent(payload: &Value, now: Timestamp) -> Option<Pressed> {
     let pointer: Pointer = metadata["p"].as_str()?.parse().ok()?;
     // A form that was refused is sent again under the same id, with something else in it.
     let filled = digest(&SHA256, view["state"]["values"].to_string().as_bytes());
-    let (team, user) = (text(&payload["team"]["id"])?, text(&payload["user"]["id"])?);
-    let id = text(&view["id"])?;
+    let (team, user) =
+        (nonempty_text(&payload["team"]["id"])?, nonempty_text(&payload["user"]["id"])?);
+    let id = nonempty_text(&view["id"])?;
     let event = format!("slack:view:{team}:{user}:{id}:{}", &hex(filled.as_ref())[..16]);
     Some(Pressed::Form {
-        place: text(&view["blocks"][0]["block_id"]),
+        place: nonempty_text(&view["blocks"][0]["block_id"]),
         press: Box::new(Press {
             event,
             operator: operator(payload),
-            chat: text(&metadata["c"])?,
-            message: text(&metadata["m"])?,
+            chat: nonempty_text(&metadata["c"])?,
+            message: nonempty_text(&metadata["m"])?,
             form: form(&view["state"], &pointer)?,
             pointer,
             is_on_it: false,
@@ -110,9 +115,9 @@ fn sent(payload: &Value, now: Timestamp) -> Option<Pressed> {
 
 fn operator(payload: &Value) -> Option<Operator> {
     let user = &payload["user"];
-    let team = text(&user["team_id"]).or_else(|| text(&payload["team"]["id"]))?;
-    let identity = format!("{team}:{}", text(&user["id"])?);
-    let display = text(&user["name"]).or_else(|| text(&user["username"]));
+    let team = nonempty_text(&user["team_id"]).or_else(|| nonempty_text(&payload["team"]["id"]))?;
+    let identity = format!("{team}:{}", nonempty_text(&user["id"])?);
+    let display = nonempty_text(&user["name"]).or_else(|| nonempty_text(&user["username"]));
     Some(Operator { display, ..Operator::named(identity) })
 }
 
@@ -133,7 +138,7 @@ mod tests {
         for (name, value) in change.as_object().unwrap() {
             payload[name] = value.clone();
         }
-        read(&payload, NOW)
+        read_press(&payload, NOW)
     }
 
     #[test]
@@ -155,7 +160,7 @@ mod tests {
         let theirs = json!([{"action_id": "vote", "value": "yes", "action_ts": "9.1"}]);
         assert!(matches!(pressed(json!({"actions": theirs})), Pressed::Ignored));
         assert!(matches!(pressed(json!({"type": "shortcut"})), Pressed::Ignored));
-        assert!(matches!(read(&Value::Null, NOW), Pressed::Ignored));
+        assert!(matches!(read_press(&Value::Null, NOW), Pressed::Ignored));
     }
 
     #[test]
@@ -170,20 +175,24 @@ mod tests {
                 }},
             })
         };
-        let Pressed::Form { press: first, place } = read(&payload("a", &metadata(&press)), NOW)
+        let Pressed::Form { press: first, place } =
+            read_press(&payload("a", &metadata(&press)), NOW)
         else {
             panic!()
         };
         assert_eq!((first.chat.as_str(), first.message.as_str()), ("C1", "1.2"));
         assert_eq!(first.pointer, press.pointer);
         assert_eq!((&first.form.fields["text"], place.as_deref()), (&json!("a"), Some("text")));
-        let Pressed::Form { press: second, .. } = read(&payload("b", &metadata(&press)), NOW)
+        let Pressed::Form { press: second, .. } = read_press(&payload("b", &metadata(&press)), NOW)
         else {
             panic!()
         };
         assert_ne!(first.event, second.event, "sent again with something else in it");
         for bad in ["", "{}", "h1:7Q2:f:k3x9ab", r#"{"p":"x","c":"C1","m":"1.2"}"#] {
-            assert!(matches!(read(&payload("a", bad), NOW), Pressed::Strange { .. }), "{bad}");
+            assert!(
+                matches!(read_press(&payload("a", bad), NOW), Pressed::Strange { .. }),
+                "{bad}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use reqwest::Url;
 use crate::card::{Language, Zone};
 
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SlackSettings {
     /// As the configuration names the channel.
     pub name: String,
     /// `A…`: what is meant for another app is not taken.
@@ -15,7 +15,7 @@ pub struct Settings {
     pub team_id: String,
     /// `xoxb-…`
     pub bot_token: SecretString,
-    pub mode: Mode,
+    pub mode: SlackMode,
     /// With the methods below it: `https://slack.com/api`.
     pub base_url: Url,
     pub language: Language,
@@ -23,7 +23,7 @@ pub struct Settings {
 }
 
 #[derive(Clone, Debug)]
-pub enum Mode {
+pub enum SlackMode {
     /// A connection of ours, which needs no address that Slack could reach; with a token `xapp-…`.
     Socket { app_token: SecretString },
     /// Slack calls, and signs with this.

@@ -3,16 +3,21 @@
 use domain::time::Timestamp;
 use ring::hmac;
 
-use crate::signed::{Headers, Refused, fresh_seconds, hex, same, within_size};
+use crate::signed::{Headers, SignatureRefusal, fresh_seconds, hex, same, within_size};
 
 /// `v0=` and hex of HMAC-SHA-256 over version, time and the raw body.
-pub fn verify(headers: Headers, body: &[u8], secret: &str, now: Timestamp) -> Result<(), Refused> {
+pub fn verify(
+    headers: Headers,
+    body: &[u8],
+    secret: &str,
+    now: Timestamp,
+) -> Result<(), SignatureRefusal> {
     within_size(body)?;
     let timestamp = headers.one("x-slack-request-timestamp")?;
     let claimed = headers.one("x-slack-signature")?;
     // An empty secret is one that everybody knows.
     if secret.is_empty() || !same(sign(timestamp, body, secret).as_bytes(), claimed.as_bytes()) {
-        return Err(Refused::Signature);
+        return Err(SignatureRefusal::Signature);
     }
     fresh_seconds(timestamp, now)
 }
@@ -47,7 +52,10 @@ mod tests {
             (text("timestamp"), text("body"), text("signature"), text("signing_secret"));
         assert_eq!(check(at, body, signature, secret, now), Ok(()));
         assert_eq!(check(at, body, signature, secret, now.plus_ms(300_000)), Ok(()));
-        assert_eq!(check(at, body, signature, secret, now.plus_ms(300_001)), Err(Refused::Stale));
+        assert_eq!(
+            check(at, body, signature, secret, now.plus_ms(300_001)),
+            Err(SignatureRefusal::Stale)
+        );
         for (at, body, signature, secret) in [
             ("1531420619", body, signature, secret),
             (at, &body[1..], signature, secret),
@@ -57,8 +65,8 @@ mod tests {
             (at, body, signature, "another"),
             (at, body, signature, ""),
         ] {
-            assert_eq!(check(at, body, signature, secret, now), Err(Refused::Signature));
+            assert_eq!(check(at, body, signature, secret, now), Err(SignatureRefusal::Signature));
         }
-        assert!(matches!(verify(Headers(&[]), b"", "s", now), Err(Refused::Header(_))));
+        assert!(matches!(verify(Headers(&[]), b"", "s", now), Err(SignatureRefusal::Header(_))));
     }
 }

@@ -12,15 +12,15 @@ use tokio::task::JoinSet;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_util::sync::CancellationToken;
 
-use super::channel::App;
-use super::inbound::Reply;
+use super::channel::SlackApp;
+use super::inbound::SlackAck;
 use crate::limits::{
     EVENTS_AT_ONCE_MAX, RECONNECT_FIRST, RECONNECT_MOST, SLACK_PING_EVERY, SLACK_SILENT_PINGS_MAX,
     SOCKET_OPEN_WITHIN, STOP_WITHIN,
 };
-use crate::wire::{Lanes, NoSocket, Socket, open};
+use crate::wire::{Lanes, NoSocket, Socket, open_socket};
 
-impl App {
+impl SlackApp {
     /// Until we are to stop. When Slack announces that it will close a connection, the next one is
     /// opened first.
     pub(super) async fn socket_mode(
@@ -60,7 +60,7 @@ impl App {
                             }
                             Some(ended) = lines.join_next_with_id() => match ended {
                                 Ok((id, _)) if id != current => {}
-                                Ok((_, Ended { lived, why })) => {
+                                Ok((_, SocketEnd { lived, why })) => {
                                     if lived {
                                         backoff.reset();
                                     }
@@ -92,7 +92,8 @@ impl App {
         let told = self.api.call(app_token, "apps.connections.open", &json!({})).await;
         let told = told.map_err(|failed| failed.to_string())?;
         let url = told["url"].as_str().unwrap_or_default();
-        let opened = open(url, &self.settings.base_url, &*self.clock, SOCKET_OPEN_WITHIN).await;
+        let opened =
+            open_socket(url, &self.settings.base_url, &*self.clock, SOCKET_OPEN_WITHIN).await;
         opened.map_err(|no_socket| match no_socket {
             NoSocket::Address(why) => format!("Slack gave an address that is not used: {why}"),
             NoSocket::Unreachable(why) => why,
@@ -103,27 +104,27 @@ impl App {
 
 /// One connection.
 struct Line {
-    app: Arc<App>,
+    app: Arc<SlackApp>,
     inbox: Arc<dyn Inbox>,
     stop: CancellationToken,
     /// Said when Slack is about to close it.
     leaving: Arc<Notify>,
 }
 
-struct Ended {
+struct SocketEnd {
     /// It was a connection, and not just a door that closed.
     lived: bool,
     why: String,
 }
 
 impl Line {
-    async fn run(self, mut socket: Socket) -> Ended {
+    async fn run(self, mut socket: Socket) -> SocketEnd {
         let mut lanes = Lanes::new();
         let mut lived = false;
         let why = self.serve(&mut socket, &mut lanes, &mut lived).await;
         // A press does not come again, so what has begun is finished, acknowledged or not.
         while lanes.next().await.is_some() {}
-        Ended { lived, why }
+        SocketEnd { lived, why }
     }
 
     async fn serve(
@@ -211,11 +212,11 @@ impl Line {
                         false => app.interaction(&payload, &*inbox).await,
                     };
                     match reply {
-                        Reply::Quietly | Reply::Wrong => Some(json!({"envelope_id": id})),
-                        Reply::Payload(payload) => {
+                        SlackAck::Quietly | SlackAck::Wrong => Some(json!({"envelope_id": id})),
+                        SlackAck::Payload(payload) => {
                             Some(json!({"envelope_id": id, "payload": payload}))
                         }
-                        Reply::NotNow => None,
+                        SlackAck::NotNow => None,
                     }
                 });
             }

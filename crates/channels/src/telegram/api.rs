@@ -10,21 +10,21 @@ use ports::clock::Clock;
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-use super::settings::{Settings, Token};
+use super::settings::{BotToken, TelegramSettings};
 use crate::limits::{REST_WITHIN, TELEGRAM_POLL_WITHIN};
-use crate::wire::{self, Answer, Request, Rest};
+use crate::wire::{self, Request, Rest, RestReply};
 
-pub(super) struct Api {
+pub(super) struct TelegramApi {
     rest: Rest,
     /// For requests that the platform leaves open until there is something to say.
     patient: Rest,
     base: Url,
-    token: Token,
+    token: BotToken,
 }
 
 #[derive(Debug)]
-pub(super) enum Failed {
-    NoAnswer(wire::Failed),
+pub(super) enum TelegramFailure {
+    NoAnswer(wire::RestFailure),
     /// Too much at once.
     Wait {
         after: Option<Duration>,
@@ -32,20 +32,20 @@ pub(super) enum Failed {
     },
     /// The platform has trouble of its own, and does not say what became of it.
     Trouble(String),
-    Refused(Refusal),
+    Refused(TelegramRefusal),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct TelegramRefusal {
     pub(super) code: i64,
     pub(super) description: String,
     /// The group has become a supergroup, with another name.
     pub(super) moved_to: Option<String>,
 }
 
-impl Api {
-    pub(super) fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Api {
-        Api {
+impl TelegramApi {
+    pub(super) fn new(settings: &TelegramSettings, clock: &Arc<dyn Clock>) -> TelegramApi {
+        TelegramApi {
             rest: Rest::new(clock.clone(), REST_WITHIN),
             patient: Rest::new(clock.clone(), TELEGRAM_POLL_WITHIN),
             base: settings.base_url.clone(),
@@ -53,17 +53,31 @@ impl Api {
         }
     }
 
-    pub(super) async fn call(&self, method: &str, body: &Value) -> Result<Value, Failed> {
-        read(&self.raw(method, body).await.map_err(Failed::NoAnswer)?)
+    pub(super) async fn call(&self, method: &str, body: &Value) -> Result<Value, TelegramFailure> {
+        read_reply(&self.raw(method, body).await.map_err(TelegramFailure::NoAnswer)?)
     }
 
     /// One that may take as long as the platform likes to wait.
-    pub(super) async fn wait_for(&self, method: &str, body: &Value) -> Result<Value, Failed> {
-        read(&self.patient.ask(self.request(method, body)).await.map_err(Failed::NoAnswer)?)
+    pub(super) async fn wait_for(
+        &self,
+        method: &str,
+        body: &Value,
+    ) -> Result<Value, TelegramFailure> {
+        read_reply(
+            &self
+                .patient
+                .ask(self.request(method, body))
+                .await
+                .map_err(TelegramFailure::NoAnswer)?,
+        )
     }
 
     /// With everything that stands around the answer.
-    pub(super) async fn raw(&self, method: &str, body: &Value) -> Result<Answer, wire::Failed> {
+    pub(super) async fn raw(
+        &self,
+        method: &str,
+        body: &Value,
+    ) -> Result<RestReply, wire::RestFailure> {
         self.rest.ask(self.request(method, body)).await
     }
 
@@ -81,8 +95,9 @@ impl Api {
     }
 }
 
-pub(super) fn read(answer: &Answer) -> Result<Value, Failed> {
-    let garbled = || Failed::Trouble(format!("Telegram answered {} and no sense", answer.status));
+pub(super) fn read_reply(answer: &RestReply) -> Result<Value, TelegramFailure> {
+    let garbled =
+        || TelegramFailure::Trouble(format!("Telegram answered {} and no sense", answer.status));
     let mut told = answer.json().ok_or_else(garbled)?;
     if told["ok"] == true {
         return Ok(told["result"].take());
@@ -91,47 +106,47 @@ pub(super) fn read(answer: &Answer) -> Result<Value, Failed> {
     let description = visible(told["description"].as_str().unwrap_or("it does not say why"));
     let parameters = &told["parameters"];
     match code {
-        429 => Err(Failed::Wait {
+        429 => Err(TelegramFailure::Wait {
             after: parameters["retry_after"].as_u64().map(Duration::from_secs),
             why: description,
         }),
         // Without `ok` this is not the Bot API that speaks.
         _ if told["ok"] != false => Err(garbled()),
-        500.. => Err(Failed::Trouble(format!("Telegram answered {code}: {description}"))),
+        500.. => Err(TelegramFailure::Trouble(format!("Telegram answered {code}: {description}"))),
         _ => {
             let moved_to = parameters["migrate_to_chat_id"].as_i64().map(|chat| chat.to_string());
-            Err(Failed::Refused(Refusal { code, description, moved_to }))
+            Err(TelegramFailure::Refused(TelegramRefusal { code, description, moved_to }))
         }
     }
 }
 
-impl Failed {
+impl TelegramFailure {
     /// Of a message that must not be sent twice.
     pub(super) fn sending(self) -> ChannelError {
         match self {
-            Failed::NoAnswer(failed) => failed.sending(),
-            Failed::Wait { after, why } => ChannelError::Again { after, why },
-            Failed::Trouble(why) => ChannelError::Unknown(why),
-            Failed::Refused(refusal) => refusal.remedy(),
+            TelegramFailure::NoAnswer(failed) => failed.sending(),
+            TelegramFailure::Wait { after, why } => ChannelError::Again { after, why },
+            TelegramFailure::Trouble(why) => ChannelError::Unknown(why),
+            TelegramFailure::Refused(refusal) => refusal.remedy(),
         }
     }
 
     /// Of an edit, which is the same when it is made twice.
     pub(super) fn painting(self) -> Result<(), ChannelError> {
         match self {
-            Failed::NoAnswer(failed) => Err(failed.painting()),
-            Failed::Wait { after, why } => Err(ChannelError::Again { after, why }),
-            Failed::Trouble(why) => Err(ChannelError::Again { after: None, why }),
-            Failed::Refused(refusal) if refusal.says("message is not modified") => Ok(()),
-            Failed::Refused(refusal) if refusal.is_about_the_message() => {
+            TelegramFailure::NoAnswer(failed) => Err(failed.painting()),
+            TelegramFailure::Wait { after, why } => Err(ChannelError::Again { after, why }),
+            TelegramFailure::Trouble(why) => Err(ChannelError::Again { after: None, why }),
+            TelegramFailure::Refused(refusal) if refusal.says("message is not modified") => Ok(()),
+            TelegramFailure::Refused(refusal) if refusal.is_about_the_message() => {
                 Err(ChannelError::Gone(refusal.description))
             }
-            Failed::Refused(refusal) => Err(refusal.remedy()),
+            TelegramFailure::Refused(refusal) => Err(refusal.remedy()),
         }
     }
 }
 
-impl Refusal {
+impl TelegramRefusal {
     pub(super) fn says(&self, words: &str) -> bool {
         self.description.to_ascii_lowercase().contains(words)
     }
@@ -159,12 +174,14 @@ impl Refusal {
     }
 }
 
-impl std::fmt::Display for Failed {
+impl std::fmt::Display for TelegramFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failed::NoAnswer(failed) => failed.fmt(f),
-            Failed::Wait { why, .. } | Failed::Trouble(why) => f.write_str(why),
-            Failed::Refused(refusal) => write!(f, "{} {}", refusal.code, refusal.description),
+            TelegramFailure::NoAnswer(failed) => failed.fmt(f),
+            TelegramFailure::Wait { why, .. } | TelegramFailure::Trouble(why) => f.write_str(why),
+            TelegramFailure::Refused(refusal) => {
+                write!(f, "{} {}", refusal.code, refusal.description)
+            }
         }
     }
 }
@@ -175,11 +192,11 @@ mod tests {
 
     use super::*;
 
-    fn failed(status: u16, body: &str) -> Failed {
-        read(&Answer::new(status, body.as_bytes())).unwrap_err()
+    fn failed(status: u16, body: &str) -> TelegramFailure {
+        read_reply(&RestReply::new(status, body.as_bytes())).unwrap_err()
     }
 
-    fn refused(code: i64, description: &str) -> Failed {
+    fn refused(code: i64, description: &str) -> TelegramFailure {
         let body = json!({"ok": false, "error_code": code, "description": description});
         failed(code as u16, &body.to_string())
     }
@@ -228,11 +245,11 @@ mod tests {
 
     #[test]
     fn the_address_is_built_and_never_shown() {
-        let token = Token::new("1:SECRET").unwrap();
+        let token = BotToken::new("1:SECRET").unwrap();
         let base_url = Url::parse("http://127.0.0.1:9/deep/").unwrap();
-        let settings = Settings::new("tg", token, base_url);
+        let settings = TelegramSettings::new("tg", token, base_url);
         let clock: Arc<dyn Clock> = Arc::new(crate::webhook::sample::Still);
-        let api = Api::new(&settings, &clock);
+        let api = TelegramApi::new(&settings, &clock);
         assert_eq!(api.url("getMe").as_str(), "http://127.0.0.1:9/deep/bot1:SECRET/getMe");
         assert!(!format!("{settings:?}").contains("SECRET"));
     }

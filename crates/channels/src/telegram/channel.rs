@@ -5,40 +5,44 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::channel::{
-    Busy, Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, PressReply, Saying,
-    Showing, Shown, Spoken, WebhookRequest,
+    Busy, Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::{Chance, Clock};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Api, Failed};
-use super::entities::{Me, id};
+use super::api::{TelegramApi, TelegramFailure};
+use super::entities::{TelegramAccount, id};
 use super::message;
-use super::settings::{Mode, Settings};
+use super::settings::{TelegramMode, TelegramSettings};
 use super::update::Update;
 use crate::card::{Card, Rendered, Word, clipped};
 use crate::limits::{ANSWERED_MAX, TELEGRAM_TOAST_CHARACTERS_MAX, TELEGRAM_UNITS_MAX};
-use crate::signed::{Headers, Refused};
-use crate::wire::{Errands, Recent, accepted, json_reply, nth, pieces, refused, status};
+use crate::signed::{Headers, SignatureRefusal};
+use crate::wire::{Errands, Recent, accepted, json_reply, nth, pieces, refusal_reply, status};
 
 pub struct Telegram(pub(super) Arc<Bot>);
 
 pub(super) struct Bot {
-    pub(super) settings: Settings,
-    pub(super) api: Api,
+    pub(super) settings: TelegramSettings,
+    pub(super) api: TelegramApi,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
-    me: OnceCell<Me>,
+    me: OnceCell<TelegramAccount>,
     /// Queries that have their answer: each gets one.
     answered: Recent,
     pub(super) errands: Errands,
 }
 
 impl Telegram {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Telegram {
-        let api = Api::new(&settings, &clock);
+    pub fn new(
+        settings: TelegramSettings,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+    ) -> Telegram {
+        let api = TelegramApi::new(&settings, &clock);
         Telegram(Arc::new(Bot {
             settings,
             api,
@@ -52,12 +56,12 @@ impl Telegram {
 }
 
 impl Bot {
-    pub(super) async fn me(&self) -> Result<&Me, Failed> {
+    pub(super) async fn me(&self) -> Result<&TelegramAccount, TelegramFailure> {
         self.me
             .get_or_try_init(|| async {
                 let me = self.api.call("getMe", &json!({})).await?;
                 let username = me["username"].as_str().unwrap_or_default().to_owned();
-                Ok(Me { id: self.settings.token.id().to_owned(), username })
+                Ok(TelegramAccount { id: self.settings.token.id().to_owned(), username })
             })
             .await
     }
@@ -93,7 +97,7 @@ impl Bot {
     }
 
     fn drawn(&self, showing: &Showing<'_>, mention: bool) -> Rendered {
-        let Settings { language, zone, .. } = &self.settings;
+        let TelegramSettings { language, zone, .. } = &self.settings;
         message(&Card::showing(showing, *language, zone, mention))
     }
 
@@ -118,11 +122,11 @@ fn chat_id(chat: &str) -> Result<Value, ChannelError> {
     }
 }
 
-fn addressed(place: &Place) -> Result<(Value, bool), ChannelError> {
+fn addressed(place: &Destination) -> Result<(Value, bool), ChannelError> {
     match place {
         // One's chat with a bot has one's own number.
-        Place::Person(person) => Ok((json!({"chat_id": chat_id(person)?}), true)),
-        Place::Chat { chat, thread, direct } => {
+        Destination::Person(person) => Ok((json!({"chat_id": chat_id(person)?}), true)),
+        Destination::Chat { chat, thread, direct } => {
             let mut body = json!({"chat_id": chat_id(chat)?});
             if let Some(thread) = thread {
                 let wrong = |_| ChannelError::Never(format!("`{thread}` is no topic of a forum"));
@@ -163,17 +167,21 @@ impl Channel for Telegram {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let (body, direct) = addressed(place)?;
         let drawn = self.0.drawn(showing, !direct);
         let body = with(body, drawn.value);
-        let sent = self.0.api.call("sendMessage", &body).await.map_err(Failed::sending)?;
+        let sent = self.0.api.call("sendMessage", &body).await.map_err(TelegramFailure::sending)?;
         let posted = || {
             Some(MessageRef {
                 chat: id(&sent["chat"]["id"])?,
                 thread: match place {
-                    Place::Chat { thread, .. } => thread.clone(),
-                    Place::Person(_) => None,
+                    Destination::Chat { thread, .. } => thread.clone(),
+                    Destination::Person(_) => None,
                 },
                 direct,
                 message: id(&sent["message_id"])?,
@@ -202,18 +210,18 @@ impl Channel for Telegram {
 
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
+    ) -> Result<TextProgress, ChannelError> {
         // Nothing in a chat is for one person's eyes, so it goes to them directly.
         let (body, _) = match saying.whisper_to {
-            Some(person) => addressed(&Place::Person(person.to_owned()))?,
+            Some(person) => addressed(&Destination::Person(person.to_owned()))?,
             None => addressed(place)?,
         };
         let reply_to = saying.reply_to.filter(|_| saying.whisper_to.is_none());
         let pieces = pieces(saying.text, TELEGRAM_UNITS_MAX);
-        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(Spoken::All) };
+        let Some((piece, spoken)) = nth(pieces, index) else { return Ok(TextProgress::All) };
         // Without a `parse_mode` nothing in it is markup.
         let more = json!({"text": piece, "link_preview_options": {"is_disabled": true}});
         let mut body = with(body, more);
@@ -223,7 +231,7 @@ impl Channel for Telegram {
             body["reply_parameters"] =
                 json!({"message_id": message, "allow_sending_without_reply": true});
         }
-        self.0.api.call("sendMessage", &body).await.map_err(Failed::sending)?;
+        self.0.api.call("sendMessage", &body).await.map_err(TelegramFailure::sending)?;
         Ok(spoken)
     }
 
@@ -234,17 +242,17 @@ impl Channel for Telegram {
     async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {
         let bot = &self.0;
         let name = &bot.settings.name;
-        let Mode::Webhook { secret, .. } = &bot.settings.mode else { return status(404) };
+        let TelegramMode::Webhook { secret, .. } = &bot.settings.mode else { return status(404) };
         if (request.method.as_str(), request.path.as_str()) != ("POST", "events") {
             return status(404);
         }
         let headers: Vec<(&str, &str)> =
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         if let Err(why) = secret.verify(Headers(&headers), &request.body) {
-            return refused(name, why);
+            return refusal_reply(name, why);
         }
         let Ok(update) = serde_json::from_slice::<Value>(&request.body) else {
-            return refused(name, Refused::Garbled);
+            return refusal_reply(name, SignatureRefusal::Garbled);
         };
         let me = match bot.me().await {
             Ok(me) => me,

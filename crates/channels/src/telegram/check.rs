@@ -3,10 +3,10 @@
 use ports::channel::Checked;
 use serde_json::{Value, json};
 
-use super::api::read;
+use super::api::read_reply;
 use super::channel::Bot;
 use super::poll::UPDATES;
-use super::settings::Mode;
+use super::settings::TelegramMode;
 use crate::wire::clock;
 
 impl Bot {
@@ -17,7 +17,7 @@ impl Bot {
             Err(failed) => return vec![checked("connection", Some(failed.to_string()))],
         };
         let time = clock(&answer, self.clock.now());
-        let me = match read(&answer) {
+        let me = match read_reply(&answer) {
             Ok(me) => me,
             Err(failed) => {
                 let remedy = "open @BotFather, choose /mybots, the bot, API Token, and put the token \
@@ -39,8 +39,8 @@ impl Bot {
             Err(failed) => Some(failed.to_string()),
         };
         let mode = match self.settings.mode {
-            Mode::Polling => "updates by polling",
-            Mode::Webhook { .. } => "updates by webhook",
+            TelegramMode::Polling => "updates by polling",
+            TelegramMode::Webhook { .. } => "updates by webhook",
         };
         vec![
             checked(&format!("token: @{name}"), None),
@@ -53,19 +53,19 @@ impl Bot {
     fn webhook(&self, info: &Value) -> Option<String> {
         let set = info["url"].as_str().unwrap_or_default();
         match &self.settings.mode {
-            Mode::Polling if set.is_empty() => None,
+            TelegramMode::Polling if set.is_empty() => None,
             // The address may hold somebody's secret.
-            Mode::Polling => Some(
+            TelegramMode::Polling => Some(
                 "a webhook is set, and polling does not work beside it; it is taken away when the \
                  server starts"
                     .into(),
             ),
-            Mode::Webhook { .. } if set.is_empty() => Some(
+            TelegramMode::Webhook { .. } if set.is_empty() => Some(
                 "no webhook is set; give the server's public address as `webhook_url`, and it is set \
                  when the server starts"
                     .into(),
             ),
-            Mode::Webhook { address, .. } => {
+            TelegramMode::Webhook { address, .. } => {
                 if address.as_ref().is_some_and(|address| address.as_str() != set) {
                     return Some("the webhook that is set points somewhere else than `webhook_url`".into());
                 }

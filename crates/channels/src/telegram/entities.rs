@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Our own account.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Me {
+pub(super) struct TelegramAccount {
     pub(super) id: String,
     pub(super) username: String,
 }
@@ -16,7 +16,7 @@ pub(super) struct Mentions {
     pub(super) others: bool,
 }
 
-pub(super) fn mentions(text: &str, entities: &Value, me: &Me) -> Mentions {
+pub(super) fn mentions(text: &str, entities: &Value, me: &TelegramAccount) -> Mentions {
     let units: Vec<u16> = text.encode_utf16().collect();
     let mut found = Mentions::default();
     for entity in entities.as_array().map_or(&[][..], Vec::as_slice) {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, entities: Value) -> Mentions {
-        let me = Me { id: "42".into(), username: "HoldBot".into() };
+        let me = TelegramAccount { id: "42".into(), username: "HoldBot".into() };
         mentions(text, &entities, &me)
     }
 

@@ -3,14 +3,14 @@
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
 
-use super::api::read;
-use super::entities::Me;
+use super::api::read_reply;
+use super::entities::TelegramAccount;
 use super::update::Update;
 use crate::fuzz_api::{Gesture, OURSELVES};
-use crate::wire::Answer;
+use crate::wire::RestReply;
 
 pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
-    let me = Me { id: OURSELVES.into(), username: "holdbot".into() };
+    let me = TelegramAccount { id: OURSELVES.into(), username: "holdbot".into() };
     match Update::read(&serde_json::from_slice(body).ok()?, &me, now) {
         Update::Pressed { press, .. } => Some(Gesture::Pressed(press?)),
         Update::Wrote(wrote) => Some(Gesture::Wrote(wrote)),
@@ -18,6 +18,6 @@ pub(crate) fn gesture(body: &[u8], now: Timestamp) -> Option<Gesture> {
     }
 }
 
-pub(crate) fn answered(status: u16, body: &[u8]) -> Option<ChannelError> {
-    read(&Answer::new(status, body)).err().map(|failed| failed.sending())
+pub(crate) fn reply_error(status: u16, body: &[u8]) -> Option<ChannelError> {
+    read_reply(&RestReply::new(status, body)).err().map(|failed| failed.sending())
 }

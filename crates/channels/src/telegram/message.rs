@@ -3,20 +3,20 @@
 
 use serde_json::{Value, json};
 
-use crate::card::{Asks, Block, Button, Card, Rendered, Words};
+use crate::card::{Button, Card, CardBlock, CardQuestion, CardWords, Rendered};
 use crate::limits::{TELEGRAM_OPTIONS_MAX, TELEGRAM_UNITS_MAX};
 
 /// `sendMessage` and `editMessageText` without the chat.
 pub fn message(card: &Card) -> Rendered {
     // An inline keyboard has no forms; several options are chosen in words.
     let drawable = match &card.asks {
-        Asks::Fill { .. } => false,
-        Asks::ChooseSeveral { .. } => card.hint.is_some(),
+        CardQuestion::Fill { .. } => false,
+        CardQuestion::ChooseSeveral { .. } => card.hint.is_some(),
         _ => true,
     };
     let card = if drawable { card.clone() } else { card.elsewhere() };
     let fitted = card.fitted(|card| units(&parts(card)) <= TELEGRAM_UNITS_MAX);
-    let html: String = parts(&fitted).iter().map(Part::html).collect();
+    let html: String = parts(&fitted).iter().map(TelegramSpan::html).collect();
     let value = json!({
         "text": html,
         "parse_mode": "HTML",
@@ -27,50 +27,58 @@ pub fn message(card: &Card) -> Rendered {
 }
 
 /// A piece of the text and how it is set.
-enum Part {
+enum TelegramSpan {
     Plain(String),
     Bold(String),
     Block(String),
 }
 
-impl Part {
+impl TelegramSpan {
     fn html(&self) -> String {
         match self {
-            Part::Plain(text) => literal(text),
-            Part::Bold(text) => format!("<b>{}</b>", literal(text)),
-            Part::Block(text) => format!("<pre>{}</pre>", literal(text)),
+            TelegramSpan::Plain(text) => literal(text),
+            TelegramSpan::Bold(text) => format!("<b>{}</b>", literal(text)),
+            TelegramSpan::Block(text) => format!("<pre>{}</pre>", literal(text)),
         }
     }
 }
 
-fn parts(card: &Card) -> Vec<Part> {
-    let mut parts = vec![Part::Bold(card.headline.clone()), Part::Plain("\n".into())];
+fn parts(card: &Card) -> Vec<TelegramSpan> {
+    let mut parts =
+        vec![TelegramSpan::Bold(card.headline.clone()), TelegramSpan::Plain("\n".into())];
     for block in card.flow() {
         match block {
-            Block::Ours(line) => parts.push(Part::Plain(format!("{line}\n"))),
+            CardBlock::Ours(line) => parts.push(TelegramSpan::Plain(format!("{line}\n"))),
             // Telegram draws a block of code with a bar and a ground of its own beside every line.
-            Block::Foreign(lines) => {
-                parts.extend([Part::Block(lines.join("\n")), Part::Plain("\n".into())]);
+            CardBlock::Foreign(lines) => {
+                parts.extend([
+                    TelegramSpan::Block(lines.join("\n")),
+                    TelegramSpan::Plain("\n".into()),
+                ]);
             }
         }
     }
     let fewer = match &card.asks {
-        Asks::Choose { options, .. } if options.len() > TELEGRAM_OPTIONS_MAX => {
-            Some(Words(card.language).fewer_keys(TELEGRAM_OPTIONS_MAX, options.len()))
+        CardQuestion::Choose { options, .. } if options.len() > TELEGRAM_OPTIONS_MAX => {
+            Some(CardWords(card.language).fewer_keys(TELEGRAM_OPTIONS_MAX, options.len()))
         }
         _ => None,
     };
     let after = [fewer, card.hint.clone()];
-    parts.extend(after.into_iter().flatten().map(|line| Part::Plain(format!("{line}\n"))));
-    let words = Words(card.language);
-    parts.extend(card.link.iter().map(|link| Part::Plain(format!("{}: {link}", words.open()))));
+    parts.extend(after.into_iter().flatten().map(|line| TelegramSpan::Plain(format!("{line}\n"))));
+    let words = CardWords(card.language);
+    parts.extend(
+        card.link.iter().map(|link| TelegramSpan::Plain(format!("{}: {link}", words.open()))),
+    );
     parts
 }
 
 /// The platform counts what is left after its markup is read, in UTF-16.
-fn units(parts: &[Part]) -> usize {
-    let text = |part: &Part| match part {
-        Part::Plain(text) | Part::Bold(text) | Part::Block(text) => text.encode_utf16().count(),
+fn units(parts: &[TelegramSpan]) -> usize {
+    let text = |part: &TelegramSpan| match part {
+        TelegramSpan::Plain(text) | TelegramSpan::Bold(text) | TelegramSpan::Block(text) => {
+            text.encode_utf16().count()
+        }
     };
     parts.iter().map(text).sum()
 }
@@ -79,23 +87,25 @@ pub(super) fn literal(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn keyboard(asks: &Asks) -> Vec<Vec<Value>> {
+fn keyboard(asks: &CardQuestion) -> Vec<Vec<Value>> {
     let key = |button: &Button| json!({"text": button.label, "callback_data": button.pointer.to_string()});
     match asks {
-        Asks::Nothing => Vec::new(),
-        Asks::Decide { allow, deny, .. } => {
+        CardQuestion::Nothing => Vec::new(),
+        CardQuestion::Decide { allow, deny, .. } => {
             let allow = allow.as_ref().map(Button::first_step);
             vec![allow.iter().chain([deny]).map(key).collect()]
         }
         // The key that counts does not stand where the first one stood.
-        Asks::Confirm { back, allow, deny } => {
+        CardQuestion::Confirm { back, allow, deny } => {
             vec![[back, deny].map(key).to_vec(), vec![key(allow)]]
         }
-        Asks::Choose { options, deny } => {
+        CardQuestion::Choose { options, deny } => {
             let rows = options.iter().take(TELEGRAM_OPTIONS_MAX).chain([deny]);
             rows.map(|button| vec![key(button)]).collect()
         }
-        Asks::ChooseSeveral { deny, .. } | Asks::Fill { deny, .. } => vec![vec![key(deny)]],
+        CardQuestion::ChooseSeveral { deny, .. } | CardQuestion::Fill { deny, .. } => {
+            vec![vec![key(deny)]]
+        }
     }
 }
 
@@ -185,9 +195,9 @@ mod tests {
     #[test]
     fn options_without_a_key_are_told_of() {
         let (_, many) = samples().into_iter().find(|(name, _)| *name == "choose_many").unwrap();
-        let Asks::Choose { mut options, deny } = many.asks.clone() else { panic!() };
+        let CardQuestion::Choose { mut options, deny } = many.asks.clone() else { panic!() };
         let draw = |options: Vec<Button>| {
-            let asks = Asks::Choose { options, deny: deny.clone() };
+            let asks = CardQuestion::Choose { options, deny: deny.clone() };
             let rendered = message(&Card { asks, ..many.clone() });
             let rows = rendered.value["reply_markup"]["inline_keyboard"].as_array().unwrap().len();
             (rows, rendered.value["text"].as_str().unwrap().contains("Only the first 99 of 100"))

@@ -14,5 +14,5 @@ mod update;
 
 pub use channel::Telegram;
 pub use message::message;
-pub use secret::{BadSecret, Secret, update_key};
-pub use settings::{BadToken, Mode, Settings, Token};
+pub use secret::{BadSecret, TelegramSecret, update_key};
+pub use settings::{BadToken, BotToken, TelegramMode, TelegramSettings};

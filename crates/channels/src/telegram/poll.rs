@@ -9,9 +9,9 @@ use reqwest::Url;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::api::Failed;
+use super::api::TelegramFailure;
 use super::channel::Bot;
-use super::settings::Mode;
+use super::settings::TelegramMode;
 use super::update::Update;
 use crate::limits::{
     PAUSE_MAX, RECONNECT_FIRST, RECONNECT_MOST, TELEGRAM_POLL_S, TELEGRAM_UPDATES_MAX,
@@ -24,9 +24,11 @@ impl Bot {
     pub(super) async fn listen(self: Arc<Self>, inbox: Arc<dyn Inbox>, stop: CancellationToken) {
         let work = async {
             match &self.settings.mode {
-                Mode::Polling => self.poll(&inbox).await,
-                Mode::Webhook { address: Some(address), .. } => self.announce(address).await,
-                Mode::Webhook { address: None, .. } => {}
+                TelegramMode::Polling => self.poll(&inbox).await,
+                TelegramMode::Webhook { address: Some(address), .. } => {
+                    self.announce(address).await
+                }
+                TelegramMode::Webhook { address: None, .. } => {}
             }
         };
         tokio::select! {
@@ -54,7 +56,9 @@ impl Bot {
                     self.mend(&failed).await;
                     let wait = backoff.wait(self.chance.bits());
                     match failed {
-                        Failed::Wait { after: Some(after), .. } => after.min(PAUSE_MAX).max(wait),
+                        TelegramFailure::Wait { after: Some(after), .. } => {
+                            after.min(PAUSE_MAX).max(wait)
+                        }
                         _ => wait,
                     }
                 }
@@ -105,11 +109,13 @@ impl Bot {
         for _ in 0..2 {
             match self.api.call("answerCallbackQuery", answer).await {
                 Ok(_) => return,
-                Err(Failed::Wait { after: Some(after), .. }) if after.as_secs() < 10 => {
+                Err(TelegramFailure::Wait { after: Some(after), .. }) if after.as_secs() < 10 => {
                     self.clock.sleep(after).await;
                 }
                 // Whoever pressed has been waiting for too long; the message shows them the truth.
-                Err(Failed::Refused(refusal)) if refusal.says("query is too old") => return,
+                Err(TelegramFailure::Refused(refusal)) if refusal.says("query is too old") => {
+                    return;
+                }
                 Err(failed) => {
                     let name = &self.settings.name;
                     tracing::warn!(channel = name, "a pressed key got no reply: {failed}");
@@ -120,8 +126,8 @@ impl Bot {
     }
 
     /// Polling and a webhook exclude each other. The one that the configuration names wins.
-    async fn mend(&self, failed: &Failed) {
-        if let Failed::Refused(refusal) = failed
+    async fn mend(&self, failed: &TelegramFailure) {
+        if let TelegramFailure::Refused(refusal) = failed
             && refusal.code == 409
             && refusal.says("webhook")
         {
@@ -131,7 +137,7 @@ impl Bot {
 
     /// Until the platform knows where we are.
     async fn announce(&self, address: &Url) {
-        let Mode::Webhook { secret, .. } = &self.settings.mode else { return };
+        let TelegramMode::Webhook { secret, .. } = &self.settings.mode else { return };
         let body = json!({
             "url": address.as_str(), "secret_token": secret.expose(), "allowed_updates": UPDATES,
             "drop_pending_updates": false,
@@ -146,5 +152,5 @@ impl Bot {
 
 enum Trouble {
     Busy,
-    Failed(Failed),
+    Failed(TelegramFailure),
 }

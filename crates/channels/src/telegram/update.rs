@@ -4,7 +4,7 @@ use domain::time::Timestamp;
 use ports::channel::{Form, IncomingMessage, Operator, Pointer, Press};
 use serde_json::Value;
 
-use super::entities::{Me, id, mentions};
+use super::entities::{TelegramAccount, id, mentions};
 use super::update_key;
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) enum Update {
 const ANONYMOUS_ADMIN: &str = "1087968824";
 
 impl Update {
-    pub(super) fn read(update: &Value, me: &Me, now: Timestamp) -> Update {
+    pub(super) fn read(update: &Value, me: &TelegramAccount, now: Timestamp) -> Update {
         let read = match (&update["callback_query"], &update["message"]) {
             (query @ Value::Object(_), _) => pressed(query, now),
             // Edited messages and posts of channels are other keys, which nobody reads.
@@ -91,7 +91,7 @@ fn moved(message: &Value) -> Option<Update> {
     Some(Update::Moved { from, to, chat })
 }
 
-fn wrote(update: &Value, message: &Value, me: &Me) -> Option<Update> {
+fn wrote(update: &Value, message: &Value, me: &TelegramAccount) -> Option<Update> {
     let from = &message["from"];
     let sender = id(&from["id"]);
     // Our own words come back to us in no chat but a channel's discussion group.
@@ -180,8 +180,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_123);
 
-    fn me() -> Me {
-        Me { id: "42".into(), username: "holdbot".into() }
+    fn me() -> TelegramAccount {
+        TelegramAccount { id: "42".into(), username: "holdbot".into() }
     }
 
     fn message(change: Value) -> Value {

@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 #[derive(Serialize)]
-struct Event<'a> {
+struct DecidedEvent<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     timestamp: String,
@@ -37,11 +37,11 @@ struct Event<'a> {
 
 #[derive(Serialize)]
 struct Data<'a> {
-    hold: Told<'a>,
+    hold: DecidedHold<'a>,
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct DecidedHold<'a> {
     id: String,
     state: &'static str,
     kind: &'static str,
@@ -68,8 +68,8 @@ struct ToldCall<'a> {
 }
 
 /// `None` while nothing is decided.
-pub(super) fn body(hold: &Hold) -> Option<Vec<u8>> {
-    let event = Event {
+pub(super) fn decided_body(hold: &Hold) -> Option<Vec<u8>> {
+    let event = DecidedEvent {
         kind: "hold.decided",
         timestamp: decided_at(&hold.state)?.to_string(),
         data: Data { hold: told_hold(hold) },
@@ -83,8 +83,8 @@ pub(super) fn hold_value(hold: &Hold) -> Value {
     serde_json::to_value(told_hold(hold)).unwrap_or_default()
 }
 
-fn told_hold(hold: &Hold) -> Told<'_> {
-    Told {
+fn told_hold(hold: &Hold) -> DecidedHold<'_> {
+    DecidedHold {
         id: hold.id.to_string(),
         state: hold.state.name(),
         kind: hold.question.kind().name(),
@@ -102,7 +102,7 @@ fn told_hold(hold: &Hold) -> Told<'_> {
             tool: &call.tool,
             arguments: arguments(Some(call), &call.arguments),
         }),
-        decision: hold.state.decision().map(|decision| told(decision, hold)),
+        decision: hold.state.decision().map(|decision| decision_json(decision, hold)),
     }
 }
 
@@ -132,7 +132,7 @@ pub(super) fn decided_at(state: &HoldState) -> Option<Timestamp> {
     }
 }
 
-fn told(decision: &Decision, hold: &Hold) -> Value {
+fn decision_json(decision: &Decision, hold: &Hold) -> Value {
     match decision {
         Decision::People { vote, .. } => Value::Object(person(vote, hold)),
         Decision::Automatic { allowed, by, at } => {
@@ -211,14 +211,14 @@ mod tests {
     use super::super::sample::{approve, at, decided, hold, hold_with_secret};
     use super::*;
 
-    fn told(hold: &Hold) -> Value {
-        serde_json::from_slice(&body(hold).unwrap()).unwrap()
+    fn decision_json(hold: &Hold) -> Value {
+        serde_json::from_slice(&decided_body(hold).unwrap()).unwrap()
     }
 
     fn decision(question: Question, answer: Answer) -> Value {
         let mut hold = hold();
         hold.question = question;
-        told(&decided(hold, answer))["data"]["hold"]["decision"].clone()
+        decision_json(&decided(hold, answer))["data"]["hold"]["decision"].clone()
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
             "verdict": "approve", "by": "ana", "at": "2025-11-15T02:03:05.000Z", "via": "web",
         });
         assert_eq!(
-            told(&hold),
+            decision_json(&hold),
             json!({
                 "type": "hold.decided",
                 "timestamp": "2025-11-15T02:03:05.000Z",
@@ -262,9 +262,9 @@ mod tests {
     #[test]
     fn a_repeat_has_the_same_bytes_whatever_happened_since() {
         let mut hold = decided(hold(), approve(None));
-        let first = body(&hold).unwrap();
+        let first = decided_body(&hold).unwrap();
         hold.changed(&HoldChange::Outcome(HoldOutcome::Succeeded(ToolResult::output("done"))));
-        assert_eq!(body(&hold).unwrap(), first);
+        assert_eq!(decided_body(&hold).unwrap(), first);
     }
 
     #[test]
@@ -332,12 +332,12 @@ mod tests {
         ] {
             let mut hold = hold();
             hold.decided(state);
-            let told = told(&hold);
+            let told = decision_json(&hold);
             assert_eq!(told["timestamp"], "2025-11-15T02:03:09.000Z");
             assert_eq!(told["data"]["hold"]["state"], name);
             assert_eq!(told["data"]["hold"]["decision"], Value::Null);
         }
-        assert!(body(&hold()).is_none(), "nothing to tell yet");
+        assert!(decided_body(&hold()).is_none(), "nothing to tell yet");
     }
 
     #[test]
@@ -346,7 +346,7 @@ mod tests {
         let by = ClearedBy::Rule(Some("patches are fine".into()));
         hold.decided(HoldState::Approved(Decision::Automatic { allowed: true, by, at: at(0) }));
         assert_eq!(
-            told(&hold)["data"]["hold"]["decision"],
+            decision_json(&hold)["data"]["hold"]["decision"],
             json!({
                 "verdict": "approve", "by": null, "at": "2025-11-15T02:03:00.000Z",
                 "via": "policy", "rule": "patches are fine",
@@ -358,25 +358,25 @@ mod tests {
     fn i45_no_secret_is_told() {
         let edited = Arguments::parse(br#"{"tag":"1.5","token":"hunter3"}"#).unwrap();
         let mut hold = hold_with_secret("hunter2");
-        let before = body(&decided(hold.clone(), approve(None))).unwrap();
+        let before = decided_body(&decided(hold.clone(), approve(None))).unwrap();
         let call = hold.call.as_deref().unwrap();
         let (definition, policy) = (call.definition, call.policy);
         hold.call =
             Some(Arc::new(call.revised(edited.clone(), Default::default(), definition, policy)));
         let after = decided(hold, approve(Some(edited)));
         assert_eq!(
-            told(&after)["data"]["hold"]["call"]["arguments"],
+            decision_json(&after)["data"]["hold"]["call"]["arguments"],
             json!({"tag": "1.5", "token": "[secret]"})
         );
         assert_eq!(
-            told(&after)["data"]["hold"]["decision"]["arguments"],
+            decision_json(&after)["data"]["hold"]["decision"]["arguments"],
             json!({"tag": "1.5", "token": "[secret]"})
         );
         let schema = json!({"properties": {"pin": {"writeOnly": true}}});
         let question = Question::Fill { schema: Some(schema) };
         let filled = decision(question, Answer::Fill(json!({"user": "ana", "pin": "hunter4"})));
         assert_eq!(filled["fill"], json!({"user": "ana", "pin": "[secret]"}));
-        for bytes in [before, body(&after).unwrap()] {
+        for bytes in [before, decided_body(&after).unwrap()] {
             assert!(!String::from_utf8(bytes).unwrap().contains("hunter"));
         }
     }

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use domain::time::Timestamp;
 use egress::{AddressGuard, HostResolver, SystemResolver, describe_causes, find_forbidden};
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
-    Spoken, Step, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    Showing, Shown, Step, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
 use ports::courier::CourierError;
@@ -18,8 +18,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Url};
 use tokio_util::sync::CancellationToken;
 
-use super::event::Event;
-use super::secret::Secret;
+use super::event::WebhookEvent;
+use super::secret::WebhookSecret;
 use super::verdict::verdict;
 use super::{decision, target};
 use crate::limits::{DELIVERY_TIMEOUT, PAUSE_MAX, RETRIES};
@@ -31,9 +31,9 @@ pub struct ChannelSettings {
     /// Where it is told of holds.
     pub url: String,
     /// Signs what we say.
-    pub secret: Secret,
+    pub secret: WebhookSecret,
     /// Signs what it says. Without one it only listens.
-    pub inbound_secret: Option<Secret>,
+    pub inbound_secret: Option<WebhookSecret>,
     /// The identities for which it may speak.
     pub speaks_for: BTreeSet<String>,
     /// It may be on this machine or in a private network, and without TLS.
@@ -71,7 +71,7 @@ impl Webhook {
         Ok(Webhook { settings, url, guard, clock, client: OnceLock::new(), names })
     }
 
-    async fn deliver(&self, event: &Event) -> Result<(), ChannelError> {
+    async fn deliver(&self, event: &WebhookEvent) -> Result<(), ChannelError> {
         let timestamp_s = self.clock.now().as_ms().div_euclid(1000);
         let signature = self.settings.secret.sign(&event.id, timestamp_s, &event.body);
         let request = self
@@ -82,7 +82,7 @@ impl Webhook {
             .header("webhook-timestamp", timestamp_s)
             .header("webhook-signature", signature)
             .body(event.body.clone());
-        let answer = request.send().await.map_err(failed)?;
+        let answer = request.send().await.map_err(send_error)?;
         let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok());
         // What else the receiver says is not read: it could go on for ever.
         verdict(answer.status(), location, &self.url).map_err(|error| match error {
@@ -104,7 +104,7 @@ impl Webhook {
             Ok(answer) => answer,
             Err(error) => {
                 let timed_out = error.is_timeout();
-                return Some(match failed(error) {
+                return Some(match send_error(error) {
                     ChannelError::Never(forbidden) => format!(
                         "{forbidden}; if it is meant to be there, set `allow_private_addresses`"
                     ),
@@ -152,7 +152,7 @@ impl Webhook {
 }
 
 /// A receiver knows a repeat by its id, so whatever is not known to have arrived is sent again.
-fn failed(error: reqwest::Error) -> ChannelError {
+fn send_error(error: reqwest::Error) -> ChannelError {
     let error = error.without_url();
     match find_forbidden(&error) {
         Some(forbidden) => ChannelError::Never(forbidden.to_string()),
@@ -211,12 +211,16 @@ impl Channel for Webhook {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
-        let event = Event::opened(place, showing);
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
+        let event = WebhookEvent::opened(place, showing);
         self.deliver(&event).await?;
         let (chat, thread, direct) = match place {
-            Place::Person(person) => (person.clone(), None, true),
-            Place::Chat { chat, thread, direct } => (chat.clone(), thread.clone(), *direct),
+            Destination::Person(person) => (person.clone(), None, true),
+            Destination::Chat { chat, thread, direct } => (chat.clone(), thread.clone(), *direct),
         };
         let posted =
             MessageRef { chat, thread, direct, message: event.id, at: Some(self.clock.now()) };
@@ -235,10 +239,15 @@ impl Channel for Webhook {
         showing: &Showing<'_>,
         step: &Step,
     ) -> Result<(), ChannelError> {
-        self.deliver(&Event::of(&posted.message, showing, step)).await
+        self.deliver(&WebhookEvent::of(&posted.message, showing, step)).await
     }
 
-    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
+    async fn say_piece(
+        &self,
+        _: &Destination,
+        _: &OutgoingText<'_>,
+        _: usize,
+    ) -> Result<TextProgress, ChannelError> {
         Err(ChannelError::Never("a webhook is told of holds, and nothing else".into()))
     }
 

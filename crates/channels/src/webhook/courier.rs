@@ -14,26 +14,26 @@ use ports::courier::{Courier, CourierError};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, Url};
 
-use super::body::body;
-use super::secret::Secret;
+use super::body::decided_body;
+use super::secret::WebhookSecret;
 use super::target;
 use super::verdict::verdict;
 use crate::limits::DELIVERY_TIMEOUT;
 
 /// What the configuration says about callbacks.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct WebhookSettings {
     /// By the environment variable that a hold names; no other variable is ever used as a key.
-    pub secrets: BTreeMap<String, Secret>,
+    pub secrets: BTreeMap<String, WebhookSecret>,
     /// Callbacks may also go to this machine and to private networks, and without TLS.
     pub allow_private_addresses: bool,
     /// From the first packet to the receiver's answer.
     pub timeout: Duration,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for WebhookSettings {
+    fn default() -> WebhookSettings {
+        WebhookSettings {
             secrets: BTreeMap::new(),
             allow_private_addresses: false,
             timeout: DELIVERY_TIMEOUT,
@@ -42,7 +42,7 @@ impl Default for Settings {
 }
 
 pub struct WebhookCourier {
-    secrets: BTreeMap<String, Secret>,
+    secrets: BTreeMap<String, WebhookSecret>,
     guard: AddressGuard,
     timeout: Duration,
     clock: Arc<dyn Clock>,
@@ -53,13 +53,13 @@ pub struct WebhookCourier {
 }
 
 impl WebhookCourier {
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> WebhookCourier {
+    pub fn new(settings: WebhookSettings, clock: Arc<dyn Clock>) -> WebhookCourier {
         WebhookCourier::with_names(settings, clock, Arc::new(SystemResolver))
     }
 
     /// With another source of addresses than the system's; the guard is the same.
     pub fn with_names(
-        settings: Settings,
+        settings: WebhookSettings,
         clock: Arc<dyn Clock>,
         names: Arc<dyn HostResolver>,
     ) -> WebhookCourier {
@@ -79,13 +79,13 @@ impl WebhookCourier {
     }
 
     /// The name is not repeated: somebody may have put the secret itself in its place.
-    fn secret(&self, secret_env: &str) -> Result<&Secret, String> {
+    fn secret(&self, secret_env: &str) -> Result<&WebhookSecret, String> {
         self.secrets.get(secret_env).ok_or_else(|| {
             "the callback's secret_env is not one that the configuration lists".into()
         })
     }
 
-    fn prepared(&self, url: &str, secret_env: &str) -> Result<(Url, &Secret), String> {
+    fn prepared(&self, url: &str, secret_env: &str) -> Result<(Url, &WebhookSecret), String> {
         Ok((target::parse(url, self.guard)?, self.secret(secret_env)?))
     }
 
@@ -131,7 +131,7 @@ impl Courier for WebhookCourier {
         let Some(callback) = hold.callback() else {
             return Err(CourierError::Never("the hold names no callback".into()));
         };
-        let Some(body) = body(hold) else {
+        let Some(body) = decided_body(hold) else {
             return Err(CourierError::Never("the hold is not decided".into()));
         };
         // Again, since the configuration may have changed after the hold was opened.

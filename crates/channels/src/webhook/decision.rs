@@ -21,15 +21,15 @@ use super::body::hold_value;
 use super::channel::ChannelSettings;
 use super::inbound::verify;
 use crate::signed::Headers;
-use crate::wire::{refused, status};
+use crate::wire::{refusal_reply, status};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Body {
+#[serde(deny_unknown_fields, expecting = "struct Body")]
+struct DecisionBody {
     hold: String,
     digest: String,
     actor: Actor,
-    answer: Said,
+    answer: DecisionAnswer,
 }
 
 #[derive(Deserialize)]
@@ -40,8 +40,8 @@ struct Actor {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Said {
+#[serde(deny_unknown_fields, expecting = "struct Said")]
+struct DecisionAnswer {
     verdict: Option<String>,
     note: Option<String>,
     reason: Option<String>,
@@ -65,32 +65,33 @@ pub(super) async fn take(
         request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let id = match verify(Headers(&headers), &request.body, secret, request.at) {
         Ok(id) => id,
-        Err(why) => return refused(&settings.name, why),
+        Err(why) => return refusal_reply(&settings.name, why),
     };
-    let decided = match read(&request.body, id) {
+    let decided = match read_decision(&request.body, id) {
         Ok(decided) => decided,
-        Err(why) => return told(400, &why, None),
+        Err(why) => return hook_reply(400, &why, None),
     };
     if !settings.speaks_for.contains(&decided.operator.identity) {
         tracing::warn!(
             channel = settings.name,
             "a decision was refused: its sender may not speak for whom it names; see `speaks_for`"
         );
-        return told(403, "you may not speak for them", None);
+        return hook_reply(403, "you may not speak for them", None);
     }
     match inbox.decided(&settings.name, decided).await {
-        Ok(Ruling::Taken(hold)) => told(200, "taken", Some(&hold)),
-        Ok(Ruling::Already(hold)) => told(409, "another answer stands", Some(&hold)),
-        Ok(Ruling::Changed(hold)) => told(409, "it has changed since", Some(&hold)),
-        Ok(Ruling::NotEntitled) => told(403, "they may not answer this", None),
-        Ok(Ruling::Invalid(why)) => told(422, &why, None),
+        Ok(Ruling::Taken(hold)) => hook_reply(200, "taken", Some(&hold)),
+        Ok(Ruling::Already(hold)) => hook_reply(409, "another answer stands", Some(&hold)),
+        Ok(Ruling::Changed(hold)) => hook_reply(409, "it has changed since", Some(&hold)),
+        Ok(Ruling::NotEntitled) => hook_reply(403, "they may not answer this", None),
+        Ok(Ruling::Invalid(why)) => hook_reply(422, &why, None),
         Err(_) => status(503),
     }
 }
 
-pub(super) fn read(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
+pub(super) fn read_decision(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
     // An unknown key is named in the error, and may be anything.
-    let body: Body = serde_json::from_slice(body).map_err(|error| visible(&error.to_string()))?;
+    let body: DecisionBody =
+        serde_json::from_slice(body).map_err(|error| visible(&error.to_string()))?;
     let hold: HoldId = body.hold.parse().map_err(|_| "`hold` is no id of a hold".to_owned())?;
     // What is not spelled like a digest is another one than was shown.
     let digest = body.digest.parse().unwrap_or_else(|_| Digest::of(body.digest.as_bytes()));
@@ -100,28 +101,34 @@ pub(super) fn read(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
         operator,
         hold,
         digest,
-        answer: answer(body.answer)?,
+        answer: read_answer(body.answer)?,
     })
 }
 
-fn answer(said: Said) -> Result<Answer, String> {
+fn read_answer(said: DecisionAnswer) -> Result<Answer, String> {
     match said {
-        Said { verdict: Some(verdict), note, reason, content, choose: None, fill: None } => {
-            match (verdict.as_str(), note, reason, content) {
-                ("approve", note, None, None) => {
-                    Ok(Answer::Approve { scope: Scope::Once, arguments: None, note })
-                }
-                ("deny", None, reason, None) => {
-                    Ok(Answer::Deny { reason: reason.map(DenyReason::from), stop: false })
-                }
-                ("respond", None, None, Some(content)) => Ok(Answer::Respond { content }),
-                ("approve" | "deny" | "respond", ..) => Err(
-                    "`note` goes with `approve`, `reason` with `deny`, and `content` with `respond`".into(),
-                ),
-                _ => Err("`verdict` is one of `approve`, `deny`, `respond`".into()),
+        DecisionAnswer {
+            verdict: Some(verdict),
+            note,
+            reason,
+            content,
+            choose: None,
+            fill: None,
+        } => match (verdict.as_str(), note, reason, content) {
+            ("approve", note, None, None) => {
+                Ok(Answer::Approve { scope: Scope::Once, arguments: None, note })
             }
-        }
-        Said {
+            ("deny", None, reason, None) => {
+                Ok(Answer::Deny { reason: reason.map(DenyReason::from), stop: false })
+            }
+            ("respond", None, None, Some(content)) => Ok(Answer::Respond { content }),
+            ("approve" | "deny" | "respond", ..) => Err(
+                "`note` goes with `approve`, `reason` with `deny`, and `content` with `respond`"
+                    .into(),
+            ),
+            _ => Err("`verdict` is one of `approve`, `deny`, `respond`".into()),
+        },
+        DecisionAnswer {
             verdict: None,
             note: None,
             reason: None,
@@ -129,7 +136,7 @@ fn answer(said: Said) -> Result<Answer, String> {
             choose: Some(chosen),
             fill: None,
         } => Ok(Answer::Choose(chosen)),
-        Said {
+        DecisionAnswer {
             verdict: None,
             note: None,
             reason: None,
@@ -144,7 +151,7 @@ fn answer(said: Said) -> Result<Answer, String> {
     }
 }
 
-fn told(status: u16, what: &str, hold: Option<&Hold>) -> HookReply {
+fn hook_reply(status: u16, what: &str, hold: Option<&Hold>) -> HookReply {
     let told = json!({"result": what, "hold": hold.map_or(Value::Null, hold_value)});
     HookReply { status, content_type: "application/json", body: told.to_string().into_bytes() }
 }

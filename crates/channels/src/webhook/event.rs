@@ -14,41 +14,44 @@
 use domain::hold::{Decision, Hold, HoldOutcome, HoldState, Question};
 use domain::time::Timestamp;
 use domain::view::View;
-use ports::channel::{Place, Showing, Step, StepKind};
+use ports::channel::{Destination, Showing, Step, StepKind};
 use serde_json::{Value, json};
 
 use super::body::hold_value;
 use crate::limits::WEBHOOK_PARTS_TEXT_BYTES_MAX;
 
-pub(super) struct Event {
+pub(super) struct WebhookEvent {
     /// The same over retries.
     pub(super) id: String,
     pub(super) body: Vec<u8>,
 }
 
-impl Event {
-    pub(super) fn opened(place: &Place, showing: &Showing<'_>) -> Event {
+impl WebhookEvent {
+    pub(super) fn opened(place: &Destination, showing: &Showing<'_>) -> WebhookEvent {
         let place = match place {
-            Place::Person(person) => json!({"person": person}),
-            Place::Chat { chat, .. } => json!({"chat": chat}),
+            Destination::Person(person) => json!({"person": person}),
+            Destination::Chat { chat, .. } => json!({"chat": chat}),
         };
         let at = showing.hold.opened_at;
         let then = Hold { votes: Vec::new(), ..undecided(showing.hold, at) };
-        let data = json!({"place": place, "hold": told(&then, showing.link)});
-        Event { id: showing.key.as_str().to_owned(), body: body("hold.opened", at, &data) }
+        let data = json!({"place": place, "hold": hold_json(&then, showing.link)});
+        WebhookEvent {
+            id: showing.key.as_str().to_owned(),
+            body: event_body("hold.opened", at, &data),
+        }
     }
 
     /// `opened` is the id of the event that told of the hold first.
-    pub(super) fn of(opened: &str, showing: &Showing<'_>, step: &Step) -> Event {
+    pub(super) fn of(opened: &str, showing: &Showing<'_>, step: &Step) -> WebhookEvent {
         let kind = match step.kind {
             StepKind::Updated | StepKind::Started | StepKind::InDoubt => "hold.updated",
             StepKind::Decided => "hold.decided",
             StepKind::Settled => "call.settled",
         };
         let then = as_it_was(showing.hold, step);
-        Event {
+        WebhookEvent {
             id: format!("{opened}-{}", step.position),
-            body: body(kind, step.at, &json!({"hold": told(&then, showing.link)})),
+            body: event_body(kind, step.at, &json!({"hold": hold_json(&then, showing.link)})),
         }
     }
 }
@@ -73,11 +76,11 @@ fn undecided(hold: &Hold, at: Timestamp) -> Hold {
     Hold { state: HoldState::Pending, outcome: None, votes, ..hold.clone() }
 }
 
-fn body(kind: &str, at: Timestamp, data: &Value) -> Vec<u8> {
+fn event_body(kind: &str, at: Timestamp, data: &Value) -> Vec<u8> {
     json!({"type": kind, "timestamp": at.to_string(), "data": data}).to_string().into_bytes()
 }
 
-fn told(hold: &Hold, link: Option<&str>) -> Value {
+fn hold_json(hold: &Hold, link: Option<&str>) -> Value {
     let mut told = hold_value(hold);
     told["expires_at"] = json!(hold.expires_at.map(|at| at.to_string()));
     told["risk"] = hold.risk.name().into();

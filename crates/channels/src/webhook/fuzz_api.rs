@@ -2,8 +2,8 @@
 
 use ports::channel::ReportedDecision;
 
-use super::decision::read;
+use super::decision::read_decision;
 
 pub(crate) fn decision(body: &[u8], id: &str) -> Result<ReportedDecision, String> {
-    read(body, id)
+    read_decision(body, id)
 }

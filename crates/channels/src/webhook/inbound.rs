@@ -2,25 +2,25 @@
 
 use domain::time::Timestamp;
 
-use super::Secret;
-use crate::signed::{Headers, Refused, fresh_seconds, within_size};
+use super::WebhookSecret;
+use crate::signed::{Headers, SignatureRefusal, fresh_seconds, within_size};
 
 /// The id under which a repeat is recognised, if the request is signed with one of our keys.
 pub fn verify<'a>(
     headers: Headers<'a>,
     body: &[u8],
-    secret: &Secret,
+    secret: &WebhookSecret,
     now: Timestamp,
-) -> Result<&'a str, Refused> {
+) -> Result<&'a str, SignatureRefusal> {
     within_size(body)?;
     let (id, timestamp) = (headers.one("webhook-id")?, headers.one("webhook-timestamp")?);
     // The id is signed with a dot behind it; one with a dot in it could be read in two ways.
     if id.is_empty() || id.contains('.') {
-        return Err(Refused::Header("webhook-id"));
+        return Err(SignatureRefusal::Header("webhook-id"));
     }
     let claimed = headers.one("webhook-signature")?;
     if !secret.signed(id, timestamp, body, claimed) {
-        return Err(Refused::Signature);
+        return Err(SignatureRefusal::Signature);
     }
     fresh_seconds(timestamp, now)?;
     Ok(id)
@@ -42,8 +42,9 @@ mod tests {
         body: &[u8],
         signature: &str,
         now: Timestamp,
-    ) -> Result<(), Refused> {
-        let secret = Secret::parse("whsec_bmV3 whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+    ) -> Result<(), SignatureRefusal> {
+        let secret =
+            WebhookSecret::parse("whsec_bmV3 whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let headers =
             [("Webhook-Id", id), ("Webhook-Timestamp", at), ("Webhook-Signature", signature)];
         verify(Headers(&headers), body, &secret, now).map(|taken| assert_eq!(taken, id))
@@ -55,7 +56,10 @@ mod tests {
         assert_eq!(check(ID, at, BODY, SIGNATURE, NOW), Ok(()));
         let several = format!("v2,xyz v1a,{SIGNATURE} v1,AAAA {SIGNATURE}");
         assert_eq!(check(ID, at, BODY, &several, NOW), Ok(()), "one of several is enough");
-        assert_eq!(check(ID, at, BODY, SIGNATURE, NOW.plus_ms(300_001)), Err(Refused::Stale));
+        assert_eq!(
+            check(ID, at, BODY, SIGNATURE, NOW.plus_ms(300_001)),
+            Err(SignatureRefusal::Stale)
+        );
         // Made by the Python package `standardwebhooks` 1.1.0.
         let answer = r#"{"hold":"hold_1","answer":{"verdict":"approve"},"note":"确认"}"#.as_bytes();
         let theirs = "v1,bnumlyoJLq7bTeMtHAydb+6BGKgl2CKh1jKrKDvxyKg=";
@@ -70,14 +74,21 @@ mod tests {
             (ID, at, BODY, &SIGNATURE[3..]),
             (ID, at, BODY, "v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="),
         ] {
-            assert_eq!(check(id, at, body, signature, NOW), Err(Refused::Signature), "{signature}");
+            assert_eq!(
+                check(id, at, body, signature, NOW),
+                Err(SignatureRefusal::Signature),
+                "{signature}"
+            );
         }
-        assert_eq!(check("a.b", at, BODY, SIGNATURE, NOW), Err(Refused::Header("webhook-id")));
+        assert_eq!(
+            check("a.b", at, BODY, SIGNATURE, NOW),
+            Err(SignatureRefusal::Header("webhook-id"))
+        );
     }
 
     #[test]
     fn i34_what_lacks_a_header_is_not_taken() {
-        let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let secret = WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let all = [
             ("webhook-id", ID),
             ("webhook-timestamp", "1614265330"),
@@ -87,7 +98,7 @@ mod tests {
             let mut headers = all.to_vec();
             let (name, _) = headers.remove(missing);
             let judged = verify(Headers(&headers), BODY, &secret, NOW);
-            assert_eq!(judged, Err(Refused::Header(name)));
+            assert_eq!(judged, Err(SignatureRefusal::Header(name)));
         }
     }
 }

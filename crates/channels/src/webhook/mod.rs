@@ -21,7 +21,7 @@ mod tests;
 mod verdict;
 
 pub use channel::{ChannelSettings, Webhook};
-pub use courier::{Settings, WebhookCourier};
+pub use courier::{WebhookCourier, WebhookSettings};
 pub use egress::HostResolver;
 pub use inbound::verify;
-pub use secret::{BadSecret, Secret};
+pub use secret::{BadSecret, WebhookSecret};

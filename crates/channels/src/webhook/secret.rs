@@ -26,7 +26,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 /// assert!(Secret::parse("whsec_?").is_err());
 /// ```
 #[derive(Clone)]
-pub struct Secret(Vec<hmac::Key>);
+pub struct WebhookSecret(Vec<hmac::Key>);
 
 /// Says nothing of the value: it may be all but right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,20 +40,20 @@ pub enum BadSecret {
     NotBase64,
 }
 
-impl Secret {
-    pub fn parse(text: &str) -> Result<Secret, BadSecret> {
+impl WebhookSecret {
+    pub fn parse(text: &str) -> Result<WebhookSecret, BadSecret> {
         if text.trim().is_empty() {
             return Err(BadSecret::Empty);
         }
         if !text.trim_start().starts_with(PREFIX) {
-            return Ok(Secret(vec![key(text.as_bytes())]));
+            return Ok(WebhookSecret(vec![key(text.as_bytes())]));
         }
         let keys = text.split_whitespace().map(|part| {
             let encoded = part.strip_prefix(PREFIX).ok_or(BadSecret::NotBase64)?;
             let bytes = LENIENT.decode(encoded).map_err(|_| BadSecret::NotBase64)?;
             if bytes.is_empty() { Err(BadSecret::Empty) } else { Ok(key(&bytes)) }
         });
-        keys.collect::<Result<_, _>>().map(Secret)
+        keys.collect::<Result<_, _>>().map(WebhookSecret)
     }
 
     /// The value of `webhook-signature`: one signature for each key, the first key's first.
@@ -68,10 +68,10 @@ impl Secret {
     }
 }
 
-impl Secret {
+impl WebhookSecret {
     /// Keys themselves cannot be compared; what they sign can.
-    pub(super) fn shares_a_key_with(&self, other: &Secret) -> bool {
-        let signed = |secret: &Secret| {
+    pub(super) fn shares_a_key_with(&self, other: &WebhookSecret) -> bool {
+        let signed = |secret: &WebhookSecret| {
             secret.0.iter().map(|key| hmac::sign(key, b"one key?")).collect::<Vec<_>>()
         };
         let (ours, theirs) = (signed(self), signed(other));
@@ -92,7 +92,7 @@ fn key(bytes: &[u8]) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, bytes)
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for WebhookSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(hidden)")
     }
@@ -111,7 +111,7 @@ mod tests {
 
     #[track_caller]
     fn signed(secret: &str) -> String {
-        Secret::parse(secret).unwrap().sign(ID, TIMESTAMP, BODY)
+        WebhookSecret::parse(secret).unwrap().sign(ID, TIMESTAMP, BODY)
     }
 
     #[test]
@@ -129,12 +129,12 @@ mod tests {
 
     #[test]
     fn every_part_is_signed() {
-        let secret = Secret::parse("k").unwrap();
+        let secret = WebhookSecret::parse("k").unwrap();
         let base = secret.sign(ID, TIMESTAMP, BODY);
         assert_ne!(base, secret.sign("msg_other", TIMESTAMP, BODY));
         assert_ne!(base, secret.sign(ID, TIMESTAMP + 1, BODY));
         assert_ne!(base, secret.sign(ID, TIMESTAMP, br#"{"test": 2432232315}"#));
-        assert_ne!(base, Secret::parse("l").unwrap().sign(ID, TIMESTAMP, BODY));
+        assert_ne!(base, WebhookSecret::parse("l").unwrap().sign(ID, TIMESTAMP, BODY));
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_key_is_known_again_in_every_spelling() {
-        let of = |text: &str| Secret::parse(text).unwrap();
+        let of = |text: &str| WebhookSecret::parse(text).unwrap();
         assert!(of("whsec_YQ==").shares_a_key_with(&of("a")));
         assert!(of("whsec_bmV3 whsec_YQ").shares_a_key_with(&of("whsec_b2xk whsec_YQ==")));
         assert!(!of("whsec_bmV3").shares_a_key_with(&of("whsec_b2xk")));
@@ -160,7 +160,7 @@ mod tests {
             ("whsec_hunter2!", BadSecret::NotBase64),
             ("whsec_aGk= hunter2", BadSecret::NotBase64),
         ] {
-            let refused = Secret::parse(text).unwrap_err();
+            let refused = WebhookSecret::parse(text).unwrap_err();
             assert_eq!(refused, why, "{text}");
             assert!(!refused.to_string().contains("hunter2"));
         }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn i45_debug_never_prints_a_key() {
-        let printed = format!("{:?}", Secret::parse("hunter2").unwrap());
+        let printed = format!("{:?}", WebhookSecret::parse("hunter2").unwrap());
         assert_eq!(printed, "Secret(hidden)");
     }
 }

@@ -18,7 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::sample::{SECRET_ENV, at, hold, hold_for};
-use super::{HostResolver, Secret, Settings, WebhookCourier};
+use super::{HostResolver, WebhookCourier, WebhookSecret, WebhookSettings};
 
 /// The signing secret, as the operator and the receiver know it.
 const RAW: &str = "canary-key-of-the-receiver";
@@ -53,9 +53,9 @@ fn names(addresses: &[&'static str]) -> Arc<Changing> {
     Arc::new(Changing(addresses.to_vec(), AtomicU64::new(0)))
 }
 
-fn settings(allow_private_addresses: bool) -> Settings {
-    let secrets = [(SECRET_ENV.to_owned(), Secret::parse(RAW).unwrap())].into();
-    Settings { secrets, allow_private_addresses, timeout: Duration::from_secs(5) }
+fn settings(allow_private_addresses: bool) -> WebhookSettings {
+    let secrets = [(SECRET_ENV.to_owned(), WebhookSecret::parse(RAW).unwrap())].into();
+    WebhookSettings { secrets, allow_private_addresses, timeout: Duration::from_secs(5) }
 }
 
 fn courier(allow_private_addresses: bool, names: Arc<Changing>) -> WebhookCourier {
@@ -261,7 +261,7 @@ async fn a_receiver_that_hangs_is_tried_again() {
     let (listener, port) = listener().await;
     let clock = Arc::new(Ticking(AtomicU64::new(0)));
     let timeout = Duration::from_millis(50);
-    let courier = WebhookCourier::new(Settings { timeout, ..settings(true) }, clock);
+    let courier = WebhookCourier::new(WebhookSettings { timeout, ..settings(true) }, clock);
     let hold = hold_for(&format!("http://127.0.0.1:{port}/hook?token=hunter5"));
     // The connection is made by the kernel; nobody ever reads from it.
     assert_eq!(again(courier.deliver(KEY, &hold).await), "no answer within 50 ms");

@@ -10,7 +10,7 @@ use ports::secret_string::SecretString;
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-use super::{Answer, Failed, Request, Rest, Token, Tokens};
+use super::{AccessToken, Request, Rest, RestFailure, RestReply, Tokens};
 use crate::limits::REST_WITHIN;
 
 /// What an answer means, by remedy.
@@ -26,7 +26,7 @@ pub(crate) enum ApiResult {
 /// How a platform differs from others of its kind.
 pub(crate) struct AppPlatform {
     pub(crate) name: &'static str,
-    pub(crate) heard: fn(&Answer) -> ApiResult,
+    pub(crate) heard: fn(&RestReply) -> ApiResult,
     /// The header that carries a token.
     pub(crate) token_header: fn(&str) -> (&'static str, String),
     /// Where a token is asked for.
@@ -115,7 +115,7 @@ impl AppApi {
     /// To an address that they gave us, which is its own leave.
     pub(crate) async fn post(&self, url: Url, body: &Value) -> Result<ApiResult, ChannelError> {
         let request = Request { method: Method::POST, url, headers: Vec::new(), body: Some(body) };
-        self.rest.ask(request).await.map(|answer| self.heard(answer)).map_err(Failed::sending)
+        self.rest.ask(request).await.map(|answer| self.heard(answer)).map_err(RestFailure::sending)
     }
 
     /// Asks for a token only to see whether the secret is right, and what time it is there.
@@ -130,7 +130,7 @@ impl AppApi {
         self.tokens.get(refused, fetch).await
     }
 
-    async fn fetch(&self) -> Result<(Token, Option<Timestamp>), ChannelError> {
+    async fn fetch(&self) -> Result<(AccessToken, Option<Timestamp>), ChannelError> {
         let AppPlatform { name, token_path, token_body, token_keys, unknown_app, .. } =
             self.platform;
         let body = token_body(&self.app_id, self.secret.expose());
@@ -151,7 +151,7 @@ impl AppApi {
                     return Err(again(format!("{name} gave no token")));
                 };
                 let ends = asked.plus_ms(seconds.saturating_mul(1_000));
-                Ok((Token { value: value.to_owned(), ends }, date))
+                Ok((AccessToken { value: value.to_owned(), ends }, date))
             }
             ApiResult::Failed(ChannelError::Unknown(why)) => Err(again(why)),
             ApiResult::Failed(error) => Err(error),
@@ -163,7 +163,7 @@ impl AppApi {
         &self,
         call: &ApiCall<'_>,
         headers: Vec<(&'static str, &str)>,
-    ) -> Result<Answer, ChannelError> {
+    ) -> Result<RestReply, ChannelError> {
         let mut url = self.base_url.clone();
         url.path_segments_mut()
             .map_err(|()| ChannelError::Never("`base_url` is no address of a server".into()))?
@@ -173,10 +173,10 @@ impl AppApi {
             url.query_pairs_mut().extend_pairs(call.query);
         }
         let request = Request { method: call.method.clone(), url, headers, body: call.body };
-        self.rest.ask(request).await.map_err(Failed::sending)
+        self.rest.ask(request).await.map_err(RestFailure::sending)
     }
 
-    fn heard(&self, answer: Answer) -> ApiResult {
+    fn heard(&self, answer: RestReply) -> ApiResult {
         match (self.platform.heard)(&answer) {
             ApiResult::Failed(ChannelError::Never(why)) => {
                 ApiResult::Failed(ChannelError::Never(self.secret.scrub(&why)))

@@ -6,13 +6,13 @@ use std::pin::Pin;
 
 use tokio::task::{Id, JoinSet};
 
-type Job<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type LaneJob<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 pub(crate) struct Lanes<T> {
     running: JoinSet<T>,
     chats: HashMap<Id, String>,
     /// Chats in which something runs, and what waits behind it.
-    waiting: HashMap<String, VecDeque<Job<T>>>,
+    waiting: HashMap<String, VecDeque<LaneJob<T>>>,
     queued: usize,
 }
 
@@ -63,7 +63,7 @@ impl<T: Send + 'static> Lanes<T> {
         self.running.len() + self.queued
     }
 
-    fn start(&mut self, chat: String, job: Job<T>) {
+    fn start(&mut self, chat: String, job: LaneJob<T>) {
         let id = self.running.spawn(job).id();
         self.chats.insert(id, chat);
     }

@@ -24,10 +24,10 @@ pub(crate) use pace::between;
 pub(crate) use pieces::{nth, pieces};
 pub(crate) use recent::Recent;
 pub(crate) use remedy::clock;
-pub(crate) use replies::{accepted, json_reply, refused, status};
-pub(crate) use rest::{Answer, Failed, Request, Rest};
+pub(crate) use replies::{accepted, json_reply, refusal_reply, status};
+pub(crate) use rest::{Request, Rest, RestFailure, RestReply};
 #[cfg(feature = "socket")]
-pub(crate) use socket::{NoSocket, Socket, open};
-pub(crate) use tokens::{Token, Tokens};
+pub(crate) use socket::{NoSocket, Socket, open_socket};
+pub(crate) use tokens::{AccessToken, Tokens};
 #[cfg(feature = "socket")]
-pub(crate) use work::{Ended, Step, Work, beside, close, finish, send};
+pub(crate) use work::{ConnectionEnd, Work, WorkStep, beside, close, finish, send};

@@ -1,7 +1,7 @@
 //! A long text as several messages.
 
 use domain::visible::visible_multiline;
-use ports::channel::Spoken;
+use ports::channel::TextProgress;
 
 use crate::limits::SAID_PIECES_MAX;
 
@@ -26,9 +26,9 @@ pub(crate) fn pieces(text: &str, units_max: usize) -> Vec<String> {
 }
 
 /// One of the pieces, and whether more follow.
-pub(crate) fn nth(pieces: Vec<String>, index: usize) -> Option<(String, Spoken)> {
+pub(crate) fn nth(pieces: Vec<String>, index: usize) -> Option<(String, TextProgress)> {
     let last = index + 1 >= pieces.len();
-    let spoken = if last { Spoken::All } else { Spoken::More };
+    let spoken = if last { TextProgress::All } else { TextProgress::More };
     pieces.into_iter().nth(index).map(|piece| (piece, spoken))
 }
 

@@ -4,16 +4,16 @@ use std::fmt;
 
 use ports::channel::{ChannelError, Checked};
 
-use super::rest::{Answer, Failed};
+use super::rest::{RestFailure, RestReply};
 use crate::limits::SIGNATURE_WINDOW_MS;
 use domain::time::Timestamp;
 
-impl Failed {
+impl RestFailure {
     /// Of something that must not happen twice.
     pub(crate) fn sending(self) -> ChannelError {
         match self {
-            Failed::NotSent(why) => ChannelError::Again { after: None, why },
-            Failed::Lost(why) => ChannelError::Unknown(why),
+            RestFailure::NotSent(why) => ChannelError::Again { after: None, why },
+            RestFailure::Lost(why) => ChannelError::Unknown(why),
         }
     }
 
@@ -23,16 +23,16 @@ impl Failed {
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for RestFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failed::NotSent(why) | Failed::Lost(why) => f.write_str(why),
+            RestFailure::NotSent(why) | RestFailure::Lost(why) => f.write_str(why),
         }
     }
 }
 
 /// Whether our clock and the platform's agree well enough for signed times.
-pub(crate) fn clock(answer: &Answer, now: Timestamp) -> Checked {
+pub(crate) fn clock(answer: &RestReply, now: Timestamp) -> Checked {
     let off_ms = answer.date().map(|theirs| theirs.as_ms().abs_diff(now.as_ms()));
     let wrong = off_ms.filter(|off_ms| *off_ms > SIGNATURE_WINDOW_MS / 2).map(|off_ms| {
         format!(

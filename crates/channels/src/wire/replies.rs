@@ -3,7 +3,7 @@
 use ports::channel::HookReply;
 use serde_json::Value;
 
-use crate::signed::Refused;
+use crate::signed::SignatureRefusal;
 
 /// Nothing to say.
 pub(crate) fn accepted() -> HookReply {
@@ -23,11 +23,11 @@ pub(crate) fn json_reply(value: &Value) -> HookReply {
 }
 
 /// Outside, one refusal is like the other. The operator reads why.
-pub(crate) fn refused(channel: &str, why: Refused) -> HookReply {
+pub(crate) fn refusal_reply(channel: &str, why: SignatureRefusal) -> HookReply {
     tracing::warn!(channel, "a request was refused: {why}");
     status(match why {
-        Refused::TooLarge => 413,
-        Refused::Garbled => 400,
+        SignatureRefusal::TooLarge => 413,
+        SignatureRefusal::Garbled => 400,
         _ => 401,
     })
 }

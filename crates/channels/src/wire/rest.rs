@@ -32,7 +32,7 @@ pub(crate) struct Request<'a> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct RestReply {
     pub(crate) status: u16,
     headers: HeaderMap,
     body: Vec<u8>,
@@ -40,7 +40,7 @@ pub(crate) struct Answer {
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Failed {
+pub(crate) enum RestFailure {
     /// It certainly did not arrive.
     NotSent(String),
     /// It may have arrived.
@@ -52,23 +52,23 @@ impl Rest {
         Rest { clock, within, client: OnceLock::new() }
     }
 
-    pub(crate) async fn ask(&self, request: Request<'_>) -> Result<Answer, Failed> {
+    pub(crate) async fn ask(&self, request: Request<'_>) -> Result<RestReply, RestFailure> {
         let host = request.url.host_str().unwrap_or_default().to_owned();
         tokio::select! {
             biased;
             answer = self.exchange(request, &host) => answer,
             () = self.clock.sleep(self.within) => {
-                Err(Failed::Lost(format!("no answer from {host} within {} s", self.within.as_secs())))
+                Err(RestFailure::Lost(format!("no answer from {host} within {} s", self.within.as_secs())))
             }
         }
     }
 
-    async fn exchange(&self, request: Request<'_>, host: &str) -> Result<Answer, Failed> {
+    async fn exchange(&self, request: Request<'_>, host: &str) -> Result<RestReply, RestFailure> {
         let client = self.client()?;
         let mut asked = client.request(request.method, request.url);
         for (name, value) in request.headers {
             let mut value = HeaderValue::from_str(value).map_err(|_| {
-                Failed::NotSent(format!(
+                RestFailure::NotSent(format!(
                     "the header `{name}` cannot be sent; is there a line break in the secret?"
                 ))
             })?;
@@ -84,8 +84,8 @@ impl Rest {
             let connect = error.is_connect() || error.is_builder();
             let why = describe_causes(&error.without_url());
             match connect {
-                true => Failed::NotSent(format!("{host} cannot be reached ({why})")),
-                false => Failed::Lost(format!("the connection to {host} broke ({why})")),
+                true => RestFailure::NotSent(format!("{host} cannot be reached ({why})")),
+                false => RestFailure::Lost(format!("the connection to {host} broke ({why})")),
             }
         };
         let mut response = asked.send().await.map_err(broken)?;
@@ -95,16 +95,16 @@ impl Rest {
         while let Some(piece) = response.chunk().await.map_err(broken)? {
             body.extend_from_slice(&piece);
             if body.len() > ANSWER_BYTES_MAX {
-                return Err(Failed::Lost(format!(
+                return Err(RestFailure::Lost(format!(
                     "the answer of {host} has more than {} KiB",
                     ANSWER_BYTES_MAX >> 10
                 )));
             }
         }
-        Ok(Answer { status, headers, body })
+        Ok(RestReply { status, headers, body })
     }
 
-    fn client(&self) -> Result<&Client, Failed> {
+    fn client(&self) -> Result<&Client, RestFailure> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
@@ -122,17 +122,17 @@ impl Rest {
             .build()
             .map_err(|error| {
                 let why = describe_causes(&error.without_url());
-                Failed::NotSent(format!("the HTTP client cannot be set up: {why}"))
+                RestFailure::NotSent(format!("the HTTP client cannot be set up: {why}"))
             })?;
         Ok(self.client.get_or_init(|| client))
     }
 }
 
-impl Answer {
+impl RestReply {
     /// Without headers.
     #[cfg(any(test, feature = "fuzz-api"))]
-    pub(crate) fn new(status: u16, body: &[u8]) -> Answer {
-        Answer { status, headers: HeaderMap::new(), body: body.to_vec() }
+    pub(crate) fn new(status: u16, body: &[u8]) -> RestReply {
+        RestReply { status, headers: HeaderMap::new(), body: body.to_vec() }
     }
 
     /// `None` if it is no JSON: a proxy's page, or half an answer.

@@ -38,7 +38,7 @@ pub(crate) enum NoSocket {
 
 /// `beside` is the platform's address in the configuration: what is asked for over TLS does not lead
 /// to a place without it.
-pub(crate) async fn open(
+pub(crate) async fn open_socket(
     url: &str,
     beside: &Url,
     clock: &dyn Clock,

@@ -10,7 +10,7 @@ use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Semaphore;
 
 #[derive(Clone)]
-pub(crate) struct Token {
+pub(crate) struct AccessToken {
     pub(crate) value: String,
     pub(crate) ends: Timestamp,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Tokens {
     clock: Arc<dyn Clock>,
     /// One with less than this to live is replaced.
     left_ms: u64,
-    kept: Mutex<Option<Token>>,
+    kept: Mutex<Option<AccessToken>>,
     /// One asks for a token; the others wait for what it brings.
     asking: Semaphore,
 }
@@ -33,7 +33,7 @@ impl Tokens {
     pub(crate) async fn get(
         &self,
         refused: Option<&str>,
-        fetch: impl Future<Output = Result<Token, ChannelError>>,
+        fetch: impl Future<Output = Result<AccessToken, ChannelError>>,
     ) -> Result<String, ChannelError> {
         if let Some(token) = self.good(refused, self.left_ms) {
             return Ok(token);
@@ -54,7 +54,7 @@ impl Tokens {
         }
     }
 
-    pub(crate) fn keep(&self, token: Token) {
+    pub(crate) fn keep(&self, token: AccessToken) {
         *self.kept.lock().unpoisoned() = Some(token);
     }
 

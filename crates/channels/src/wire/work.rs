@@ -12,21 +12,21 @@ use super::Socket;
 use crate::limits::{SOCKET_SEND_WITHIN, STOP_WITHIN};
 
 /// Events that are being worked at, each with an acknowledgement `A`.
-pub(crate) type Work<'a, A> = FuturesUnordered<BoxFuture<'a, Step<'a, A>>>;
+pub(crate) type Work<'a, A> = FuturesUnordered<BoxFuture<'a, WorkStep<'a, A>>>;
 
-pub(crate) enum Step<'a, A> {
+pub(crate) enum WorkStep<'a, A> {
     /// To be sent if that connection still stands. `rest` is work that took longer than its
     /// acknowledgement may.
     Ack {
         connection: u64,
         ack: A,
-        rest: Option<BoxFuture<'a, Step<'a, A>>>,
+        rest: Option<BoxFuture<'a, WorkStep<'a, A>>>,
     },
     Done,
 }
 
 /// Why a connection is over.
-pub(crate) enum Ended {
+pub(crate) enum ConnectionEnd {
     Stopped,
     Broken(String),
 }
@@ -45,7 +45,7 @@ pub(crate) async fn beside<A, T>(
             done = &mut what => return Some(done),
             Some(step) = work.next(), if !work.is_empty() => {
                 // Acknowledgements for a connection that is no more are lost; the events come again.
-                if let Step::Ack { rest: Some(rest), .. } = step {
+                if let WorkStep::Ack { rest: Some(rest), .. } = step {
                     work.push(rest);
                 }
             }

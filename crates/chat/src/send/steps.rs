@@ -10,7 +10,7 @@ use engine::Error;
 use ports::channel::{ChannelError, Step, StepKind};
 use serde::{Deserialize, Serialize};
 
-use super::Taken;
+use super::ClaimedPrompt;
 use crate::follow::Planned;
 use crate::item::Next;
 use crate::limits::STEPS_MAX;
@@ -141,7 +141,7 @@ impl ChatService {
         &self,
         wire: &Arc<ChannelRuntime>,
         note: &str,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
         posted: &StoredPosted,
     ) -> Result<(), Error> {
         let Some(stored) = taken.delivery.steps.waiting.first().copied() else {
@@ -185,7 +185,7 @@ impl ChatService {
         &self,
         wire: &ChannelRuntime,
         note: &str,
-        taken: &Taken,
+        taken: &ClaimedPrompt,
         posted: &StoredPosted,
         step: &Step,
     ) -> Result<(), Error> {

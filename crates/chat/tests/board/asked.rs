@@ -2,7 +2,7 @@
 
 use domain::answer::Answer;
 use domain::hold::{Choice, Question};
-use ports::channel::{ButtonAction, Inbox as _, Place, PressReply};
+use ports::channel::{ButtonAction, Destination, Inbox as _, PressReply};
 
 use crate::chat::Card;
 use crate::world::{World, ask_outside};
@@ -54,7 +54,7 @@ async fn a_hold_of_no_chat_goes_to_those_who_may_answer() {
         .await;
     let mut asked: Vec<_> = screen.iter().map(|card| card.place.clone()).collect();
     asked.sort_by_key(|place| format!("{place:?}"));
-    assert_eq!(asked, [Place::Person("U-ana".into()), Place::Person("U-bob".into())]);
+    assert_eq!(asked, [Destination::Person("U-ana".into()), Destination::Person("U-bob".into())]);
     // The other channel also has a chat that sees everything.
     world.other.until("three", |screen| (screen.cards.len() == 3).then_some(())).await;
     let bobs = screen.iter().find(|card| card.posted.chat == "D-U-bob").unwrap();

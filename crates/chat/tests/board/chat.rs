@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ports::channel::{
-    ButtonAction, Channel, ChannelError, Checked, HookReply, Inbox, Key, MessageRef, Nonce, Place,
-    Pointer, Saying, Showing, Shown, Spoken, WebhookRequest,
+    ButtonAction, Channel, ChannelError, Checked, DeliveryKey, Destination, HookReply, Inbox,
+    MessageRef, Nonce, OutgoingText, Pointer, Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
 use tokio::sync::{Notify, Semaphore};
@@ -34,9 +34,9 @@ pub(crate) enum Fault {
 /// A message with a prompt in it, as it now looks.
 #[derive(Clone, Debug)]
 pub(crate) struct Card {
-    pub(crate) place: Place,
+    pub(crate) place: Destination,
     pub(crate) posted: MessageRef,
-    pub(crate) key: Key,
+    pub(crate) key: DeliveryKey,
     pub(crate) nonce: Nonce,
     pub(crate) hold: domain::id::HoldId,
     pub(crate) tag: String,
@@ -251,7 +251,11 @@ impl Channel for Chat {
         *self.forgetful.lock().unwrap()
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let takes_a_yes = *self.takes_a_yes.lock().unwrap();
         self.screen.lock().unwrap().shows += 1;
         self.changed.notify_waiters();
@@ -261,16 +265,16 @@ impl Channel for Chat {
             // The same key twice is one message, in one chat.
             let here = |card: &&Card| match place {
                 _ if forgetful => false,
-                Place::Chat { chat, .. } => card.posted.chat == *chat,
-                Place::Person(_) => true,
+                Destination::Chat { chat, .. } => card.posted.chat == *chat,
+                Destination::Person(_) => true,
             };
             if let Some(card) = screen.cards.get(showing.key.as_str()).filter(here) {
                 return Shown { posted: card.posted.clone(), takes_a_yes };
             }
             screen.next += 1;
             let (chat, thread, direct) = match place.clone() {
-                Place::Chat { chat, thread, direct } => (chat, thread, direct),
-                Place::Person(identity) => (format!("D-{identity}"), None, true),
+                Destination::Chat { chat, thread, direct } => (chat, thread, direct),
+                Destination::Person(identity) => (format!("D-{identity}"), None, true),
             };
             let posted = MessageRef {
                 chat,
@@ -320,17 +324,17 @@ impl Channel for Chat {
     /// there twice if it is one of several.
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         index: usize,
-    ) -> Result<Spoken, ChannelError> {
+    ) -> Result<TextProgress, ChannelError> {
         self.meddled(|| {
             let pieces: Vec<&str> = saying.text.split('¶').collect();
             let (piece, last) = (pieces[index], index + 1 == pieces.len());
             let mut screen = self.screen.lock().unwrap();
             let chat = match place.clone() {
-                Place::Chat { chat, .. } => chat,
-                Place::Person(identity) => format!("D-{identity}"),
+                Destination::Chat { chat, .. } => chat,
+                Destination::Person(identity) => format!("D-{identity}"),
             };
             let text = Text {
                 chat,
@@ -342,7 +346,7 @@ impl Channel for Chat {
             if several || screen.texts.iter().all(|(key, _)| key != saying.key) {
                 screen.texts.push((saying.key.to_owned(), text));
             }
-            if last { Spoken::All } else { Spoken::More }
+            if last { TextProgress::All } else { TextProgress::More }
         })
         .await
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::answer::{Answer, Scope};
 use domain::hold::{Choice, Question};
 use engine::Answering;
-use ports::channel::{ButtonAction, Form, Inbox as _, Key, Nonce, PressReply};
+use ports::channel::{ButtonAction, DeliveryKey, Form, Inbox as _, Nonce, PressReply};
 use serde_json::json;
 
 use crate::chat::Card;
@@ -121,7 +121,7 @@ async fn i31_a_card_counts_only_where_it_stands() {
     let mut guessed = press();
     guessed.pointer.nonce = Nonce::new("aaaaaaaa").unwrap();
     let mut unknown = press();
-    unknown.pointer.key = Key::new("nosuchkey").unwrap();
+    unknown.pointer.key = DeliveryKey::new("nosuchkey").unwrap();
     let option = world.press_of("bob", &card, ButtonAction::Option(1));
     for press in [forwarded, copied, guessed, unknown, option] {
         let told = world.board.pressed("slack", press.clone()).await;

@@ -2,7 +2,7 @@
 
 use domain::event::Event;
 use domain::id::{SessionId, StreamId};
-use engine::{NewSession, Saying};
+use engine::{NewMessage, NewSession};
 use ports::channel::{ButtonAction, Inbox as _, PressReply};
 use serde_json::json;
 
@@ -68,7 +68,7 @@ async fn session_that_asks(world: &World) -> SessionId {
     let new = NewSession { agent: "ops".into(), title: None, metadata: json!({}), home: None };
     let session = world.engine.open_session(&world.root, new, None).await.unwrap().id;
     world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
-    let saying = Saying { texts: vec!["wipe it".into()], while_pending: None };
+    let saying = NewMessage { texts: vec!["wipe it".into()], while_pending: None };
     world.engine.say(&world.root, session, saying, None).await.unwrap();
     session
 }

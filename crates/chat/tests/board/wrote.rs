@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{NewSession, Saying};
+use engine::{NewMessage, NewSession};
 use holdpoint_chat::OnAmbiguous;
 use ports::channel::{ButtonAction, Inbox as _, PressReply};
 use serde_json::json;
@@ -57,7 +57,7 @@ async fn i55_unclear_words_reach_the_agent_of_the_hold_and_no_other() {
     let session = world.engine.open_session(&world.root, new, None).await.unwrap().id;
     world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
     world.model.will("Finished.", &[]);
-    let saying = Saying { texts: vec!["wipe it".into()], while_pending: None };
+    let saying = NewMessage { texts: vec!["wipe it".into()], while_pending: None };
     world.engine.say(&world.root, session, saying, None).await.unwrap();
     let card = world.chat.card("pending").await;
     // One of those who are asked, in a chat of their own.

@@ -21,7 +21,7 @@ pub use command::HoldCommand;
 pub use judge::{Edited, Judgement};
 pub use names::{HoldStateName, QuestionKind};
 pub use origin::{Callback, HoldOrigin};
-pub use question::{Choice, Question, Refused, find_option};
+pub use question::{AnswerMismatch, Choice, Question, find_option};
 
 use crate::answer::Answer;
 use crate::call::Call;

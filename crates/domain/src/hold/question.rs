@@ -51,13 +51,13 @@ impl Choice {
 
 /// Why an answer does not fit, and the field to mend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct AnswerMismatch {
     pub field: String,
     pub why: AnswerFault,
 }
 
-fn refused<T>(field: &str, why: impl Into<AnswerFault>) -> Result<T, Refused> {
-    Err(Refused { field: field.into(), why: why.into() })
+fn refused<T>(field: &str, why: impl Into<AnswerFault>) -> Result<T, AnswerMismatch> {
+    Err(AnswerMismatch { field: field.into(), why: why.into() })
 }
 
 impl Question {
@@ -76,7 +76,7 @@ impl Question {
         labels: impl IntoIterator<Item = (String, Option<String>)>,
         multiple: bool,
         allow_other: bool,
-    ) -> Result<Question, Refused> {
+    ) -> Result<Question, AnswerMismatch> {
         let options: Vec<Choice> = labels
             .into_iter()
             .enumerate()
@@ -91,7 +91,7 @@ impl Question {
     }
 
     /// Whether the question itself can be asked.
-    pub fn check(&self) -> Result<(), Refused> {
+    pub fn check(&self) -> Result<(), AnswerMismatch> {
         match self {
             Question::Choose { options, .. } => {
                 if options.is_empty() {
@@ -136,7 +136,7 @@ impl Question {
     }
 
     /// Whether an answer fits: kind, options and schema come from the store, never from the client.
-    pub fn fits(&self, answer: &Answer) -> Result<(), Refused> {
+    pub fn fits(&self, answer: &Answer) -> Result<(), AnswerMismatch> {
         match (self, answer) {
             (_, Answer::Deny { reason, .. }) => {
                 at_most(reason.as_deref(), "reason", REASON_BYTES_MAX)
@@ -168,7 +168,7 @@ impl Question {
     }
 
     /// The same for an answer from which secrets were taken out after it had been found to fit.
-    pub fn fits_sealed(&self, answer: &Answer) -> Result<(), Refused> {
+    pub fn fits_sealed(&self, answer: &Answer) -> Result<(), AnswerMismatch> {
         match (self, answer) {
             (Question::Fill { schema: Some(schema) }, Answer::Fill(value)) => {
                 fits_form(Some(&without_secrets(schema)), value)
@@ -222,7 +222,7 @@ impl Question {
     }
 }
 
-fn at_most(text: Option<&str>, field: &str, bytes_max: usize) -> Result<(), Refused> {
+fn at_most(text: Option<&str>, field: &str, bytes_max: usize) -> Result<(), AnswerMismatch> {
     match text {
         Some(text) if text.len() > bytes_max => refused(field, AnswerFault::TooLong { bytes_max }),
         _ => Ok(()),
@@ -239,7 +239,7 @@ fn fits_options(
     multiple: bool,
     allow_other: bool,
     chosen: &[String],
-) -> Result<(), Refused> {
+) -> Result<(), AnswerMismatch> {
     match chosen {
         [] => return refused("choose", AnswerFault::NothingChosen),
         [_] => {}
@@ -270,7 +270,7 @@ fn fits_options(
     Ok(())
 }
 
-fn fits_form(schema: Option<&Value>, value: &Value) -> Result<(), Refused> {
+fn fits_form(schema: Option<&Value>, value: &Value) -> Result<(), AnswerMismatch> {
     if canonical(value).len() > CONTENT_BYTES_MAX {
         return refused("fill", AnswerFault::TooLong { bytes_max: CONTENT_BYTES_MAX });
     }
@@ -283,7 +283,7 @@ fn fits_form(schema: Option<&Value>, value: &Value) -> Result<(), Refused> {
         },
         Some(schema) => {
             let validator = Validator::new(schema)
-                .map_err(|why| Refused { field: "schema".into(), why: why.into() })?;
+                .map_err(|why| AnswerMismatch { field: "schema".into(), why: why.into() })?;
             match validator.check(value) {
                 Ok(()) => Ok(()),
                 Err(errors) => {

@@ -21,13 +21,13 @@ pub struct Inquiry {
     pub multiple: bool,
     pub allow_skip: bool,
     /// Never empty, and no two have the same id.
-    pub questions: Vec<Asked>,
+    pub questions: Vec<InquiryQuestion>,
     /// Whatever the model wants to say beside it; an object.
     pub metadata: Value,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct InquiryQuestion {
     pub id: String,
     pub header: String,
     pub question: String,
@@ -73,7 +73,7 @@ impl Inquiry {
         })
     }
 
-    fn field(&self, asked: &Asked) -> Value {
+    fn field(&self, asked: &InquiryQuestion) -> Value {
         let labels: Vec<&str> = asked.options.iter().map(|option| option.label.as_str()).collect();
         let one = json!({"type": "string", "enum": labels});
         let mut field = match self.multiple {
@@ -113,7 +113,7 @@ impl Inquiry {
 
     /// What an answer chose, in the order of the questions; `None` if it is no choice.
     pub fn chosen(&self, answer: &Answer) -> Option<Vec<Chosen>> {
-        let texts = |asked: &Asked| match answer {
+        let texts = |asked: &InquiryQuestion| match answer {
             Answer::Choose(texts) => Some(texts.clone()),
             Answer::Fill(form) => match form.get(&asked.id)? {
                 Value::String(one) => Some(vec![one.clone()]),
@@ -124,7 +124,7 @@ impl Inquiry {
             },
             _ => None,
         };
-        let chosen = |asked: &Asked| {
+        let chosen = |asked: &InquiryQuestion| {
             let options = texts(asked)?.into_iter().map(|text| {
                 find_option(&asked.options, &text).map_or(text, |option| option.id.clone())
             });

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Inquiry};
+use super::{Inquiry, InquiryQuestion};
 use crate::hold::{Choice, Question};
 use crate::limits::{INQUIRY_TEXT_BYTES_MAX, QUESTION_ID_BYTES_MAX, QUESTIONS_MAX};
 
@@ -31,10 +31,11 @@ impl Inquiry {
                 if questions.is_empty() || questions.len() > QUESTIONS_MAX {
                     return Err(format!("`questions` must have between 1 and {QUESTIONS_MAX}"));
                 }
-                let read = questions.iter().enumerate().map(|(index, one)| asked(index, one));
-                read.collect::<Result<Vec<Asked>, String>>()?
+                let read =
+                    questions.iter().enumerate().map(|(index, one)| read_question(index, one));
+                read.collect::<Result<Vec<InquiryQuestion>, String>>()?
             }
-            (None, Some(_)) => vec![asked(0, arguments)?],
+            (None, Some(_)) => vec![read_question(0, arguments)?],
             _ => return Err("`questions` must be a list of questions with options".into()),
         };
         for (index, asked) in questions.iter().enumerate() {
@@ -46,19 +47,20 @@ impl Inquiry {
     }
 }
 
-fn asked(index: usize, one: &Value) -> Result<Asked, String> {
+fn read_question(index: usize, one: &Value) -> Result<InquiryQuestion, String> {
     let number = index + 1;
     let id = match one.get("id") {
         None | Some(Value::Null) => format!("question-{number}"),
-        Some(id) => text(id, QUESTION_ID_BYTES_MAX)
+        Some(id) => bounded_text(id, QUESTION_ID_BYTES_MAX)
             .ok_or_else(|| format!("question {number}: `id` must be a short text"))?,
     };
     let header = match one.get("header") {
         None | Some(Value::Null) => "Question".to_owned(),
-        Some(header) => text(header, INQUIRY_TEXT_BYTES_MAX)
+        Some(header) => bounded_text(header, INQUIRY_TEXT_BYTES_MAX)
             .ok_or_else(|| format!("question {number}: `header` must be a text"))?,
     };
-    let question = one.get("question").and_then(|given| text(given, INQUIRY_TEXT_BYTES_MAX));
+    let question =
+        one.get("question").and_then(|given| bounded_text(given, INQUIRY_TEXT_BYTES_MAX));
     let question = question.ok_or_else(|| {
         format!(
             "question {number}: `question` must be a text of at most {INQUIRY_TEXT_BYTES_MAX} bytes that is not empty"
@@ -79,7 +81,7 @@ fn asked(index: usize, one: &Value) -> Result<Asked, String> {
     let options = options.collect::<Result<Vec<Choice>, String>>()?;
     let choose = Question::Choose { options: options.clone(), multiple: false, allow_other: false };
     choose.check().map_err(|refused| format!("question {number}: {}", refused.why))?;
-    Ok(Asked { id, header, question, options })
+    Ok(InquiryQuestion { id, header, question, options })
 }
 
 fn choice(index: usize, given: &Value) -> Option<Choice> {
@@ -92,16 +94,16 @@ fn choice(index: usize, given: &Value) -> Option<Choice> {
         Value::Object(map) => {
             let description = match map.get("description") {
                 None | Some(Value::Null) => None,
-                Some(given) => Some(text(given, INQUIRY_TEXT_BYTES_MAX)?),
+                Some(given) => Some(bounded_text(given, INQUIRY_TEXT_BYTES_MAX)?),
             };
-            let id = text(map.get("id")?, QUESTION_ID_BYTES_MAX)?;
+            let id = bounded_text(map.get("id")?, QUESTION_ID_BYTES_MAX)?;
             Some(Choice { id, label: map.get("label")?.as_str()?.to_owned(), description })
         }
         _ => None,
     }
 }
 
-fn text(given: &Value, bytes_max: usize) -> Option<String> {
+fn bounded_text(given: &Value, bytes_max: usize) -> Option<String> {
     let text = given.as_str()?;
     (!text.trim().is_empty() && text.len() <= bytes_max).then(|| text.to_owned())
 }

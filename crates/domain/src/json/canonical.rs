@@ -8,11 +8,11 @@ use serde_json::Value;
 /// three different things.
 pub fn canonical(value: &Value) -> Vec<u8> {
     let mut text = Vec::with_capacity(64);
-    write(value, &mut text);
+    write_canonical(value, &mut text);
     text
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
+fn write_canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
             out.push(b'[');
@@ -20,7 +20,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
                 if index > 0 {
                     out.push(b',');
                 }
-                write(item, out);
+                write_canonical(item, out);
             }
             out.push(b']');
         }
@@ -34,7 +34,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
                 }
                 spell(key, out);
                 out.push(b':');
-                write(item, out);
+                write_canonical(item, out);
             }
             out.push(b'}');
         }

@@ -129,12 +129,12 @@ impl SqlCondition {
             SqlCondition::KindIn(kinds) => kind_in(facts.kind, kinds),
             SqlCondition::KindNotIn(kinds) => kind_in(facts.kind, kinds).not(),
             SqlCondition::TablesAnyOf(names) => {
-                let found = facts.tables.names.iter().map(|table| named(table, names));
+                let found = facts.tables.names.iter().map(|table| names_table(table, names));
                 let rest = if facts.tables.complete { Truth::No } else { Truth::Doubt };
                 found.fold(rest, Truth::or)
             }
             SqlCondition::TablesOnly(names) => {
-                let found = facts.tables.names.iter().map(|table| named(table, names));
+                let found = facts.tables.names.iter().map(|table| names_table(table, names));
                 let rest = if facts.tables.complete { Truth::Yes } else { Truth::Doubt };
                 found.fold(rest, Truth::and)
             }
@@ -198,7 +198,7 @@ fn kind_is(kind: SqlKind, wanted: SqlKind) -> Truth {
     }
 }
 
-fn named(table: &str, names: &[String]) -> Truth {
+fn names_table(table: &str, names: &[String]) -> Truth {
     names.iter().map(|name| is_named(table, name)).fold(Truth::No, Truth::or)
 }
 

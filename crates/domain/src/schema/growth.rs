@@ -15,7 +15,7 @@ const STEPS_MAX: usize = 1_000_000;
 
 /// Only for schemas that [`super::loops::check`] has accepted.
 pub(super) fn check(root: &Value) -> Result<(), String> {
-    let mut walk = Walk { root, steps: 0 };
+    let mut walk = GrowthWalk { root, steps: 0 };
     for schema in walk.all_from(root)? {
         let mut below = Below::default();
         walk.gather(schema, &mut below)?;
@@ -76,12 +76,12 @@ impl<'a> Below<'a> {
     }
 }
 
-struct Walk<'a> {
+struct GrowthWalk<'a> {
     root: &'a Value,
     steps: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> GrowthWalk<'a> {
     fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
         match self.steps > STEPS_MAX {

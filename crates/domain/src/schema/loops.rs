@@ -31,7 +31,7 @@ const BELOW_LISTS: [&str; 1] = ["prefixItems"];
 const BELOW_MAPS: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
 pub(super) fn check(schema: &Value) -> Result<(), String> {
-    let mut walk = Walk { root: schema, weights: HashMap::new() };
+    let mut walk = LoopWalk { root: schema, weights: HashMap::new() };
     let mut waiting = vec![schema];
     let mut seen = std::collections::HashSet::new();
     while let Some(schema) = waiting.pop() {
@@ -106,13 +106,13 @@ pub(super) fn address(schema: &Value) -> usize {
     std::ptr::from_ref(schema) as usize
 }
 
-struct Walk<'a> {
+struct LoopWalk<'a> {
     root: &'a Value,
     /// `None` while its parts are being counted.
     weights: HashMap<usize, Option<u64>>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> LoopWalk<'a> {
     /// How many schemas this one comes to at one place of a value, references followed.
     fn weight(&mut self, schema: &'a Value, chain: usize) -> Result<u64, String> {
         match self.weights.get(&address(schema)) {

@@ -31,7 +31,7 @@ pub fn write_only_pointers(schema: &Value) -> Vec<String> {
     if !mentions_write_only(schema) {
         return Vec::new();
     }
-    let mut walk = Walk { root: schema, path: Vec::new(), places: 0, found: Vec::new() };
+    let mut walk = SecretWalk { root: schema, path: Vec::new(), places: 0, found: Vec::new() };
     if walk.visit(schema, "").is_err() {
         return vec![String::new()];
     }
@@ -53,7 +53,7 @@ fn mentions_write_only(schema: &Value) -> bool {
 
 struct TooMany;
 
-struct Walk<'a> {
+struct SecretWalk<'a> {
     root: &'a Value,
     /// The schemas we are inside of.
     path: Vec<&'a Value>,
@@ -61,7 +61,7 @@ struct Walk<'a> {
     found: Vec<String>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SecretWalk<'a> {
     fn visit(&mut self, schema: &'a Value, pointer: &str) -> Result<(), TooMany> {
         let Some(object) = schema.as_object() else { return Ok(()) };
         self.places += 1;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::decide::{Draft, Reply};
+use super::decide::{Draft, SessionReply};
 use crate::answer::{Answer, Scope};
 use crate::call::Call;
 use crate::context::Context;
@@ -33,7 +33,7 @@ impl Draft {
         answers: &[GivenAnswer],
         by: &AuthenticatedPerson,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<SessionReply, Refusal> {
         let (events, before) = (self.events.len(), self.next.clone());
         let mut holds = Vec::with_capacity(answers.len());
         for GivenAnswer { hold, digest, answer, edited } in answers {
@@ -46,7 +46,7 @@ impl Draft {
                 }
             }
         }
-        Ok(Reply::Holds(holds))
+        Ok(SessionReply::Holds(holds))
     }
 
     pub(super) fn answer(

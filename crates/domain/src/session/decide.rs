@@ -83,7 +83,7 @@ pub enum Command {
 
 /// What to tell whoever gave the command.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
+pub enum SessionReply {
     Done,
     Said {
         run: RunId,
@@ -99,7 +99,7 @@ pub enum Reply {
 pub struct Decided {
     pub events: Vec<Event>,
     pub next: Session,
-    pub reply: Result<Reply, Refusal>,
+    pub reply: Result<SessionReply, Refusal>,
 }
 
 impl Session {
@@ -115,8 +115,10 @@ impl Session {
         // A hold as it is after everything that followed from the answer.
         let newest = |hold: Arc<Hold>| draft.next.holds.get(&hold.id).cloned().unwrap_or(hold);
         let reply = reply.map(|reply| match reply {
-            Reply::Hold(hold) => Reply::Hold(newest(hold)),
-            Reply::Holds(holds) => Reply::Holds(holds.into_iter().map(newest).collect()),
+            SessionReply::Hold(hold) => SessionReply::Hold(newest(hold)),
+            SessionReply::Holds(holds) => {
+                SessionReply::Holds(holds.into_iter().map(newest).collect())
+            }
             other => other,
         });
         Decided { events: draft.events, next: draft.next, reply }
@@ -137,7 +139,11 @@ impl Draft {
         self.events.push(event);
     }
 
-    fn carry_out(&mut self, command: &Command, context: &Context<'_>) -> Result<Reply, Refusal> {
+    fn carry_out(
+        &mut self,
+        command: &Command,
+        context: &Context<'_>,
+    ) -> Result<SessionReply, Refusal> {
         match command {
             Command::Say { message, run, while_pending } => {
                 self.say(message, *run, while_pending.unwrap_or(context.while_pending), context)
@@ -150,28 +156,28 @@ impl Draft {
                     return Err(Refusal::Frozen { reason: reason.to_owned() });
                 }
                 self.record_turn(thought, context);
-                Ok(Reply::Done)
+                Ok(SessionReply::Done)
             }
             Command::ThinkFailed { seen, error } => {
                 let run = self.expect_thinking(*seen)?;
                 self.push(Event::RunFailed { run, error: error.clone() }, context);
-                Ok(Reply::Done)
+                Ok(SessionReply::Done)
             }
             Command::Hold { id, command } => {
-                self.change_hold(*id, command, context).map(Reply::Hold)
+                self.change_hold(*id, command, context).map(SessionReply::Hold)
             }
             Command::AnswerAll { answers, by } => self.answer_all(answers, by, context),
-            Command::Expire | Command::Wake => Ok(Reply::Done),
+            Command::Expire | Command::Wake => Ok(SessionReply::Done),
             Command::CancelRun { run, by, reason } => {
                 self.cancel_run(*run, by, reason.clone(), context)
             }
             Command::RetryRun { run } => self.retry_run(*run, context),
             Command::RevokeGrant { grant, by } => match self.next.grants.get(grant) {
                 None => Err(Refusal::NotFound { what: "grant" }),
-                Some(found) if found.revoked => Ok(Reply::Done),
+                Some(found) if found.revoked => Ok(SessionReply::Done),
                 Some(_) => {
                     self.push(Event::GrantRevoked { grant: *grant, by: by.clone() }, context);
-                    Ok(Reply::Done)
+                    Ok(SessionReply::Done)
                 }
             },
             Command::Report { call, attempt, outcome } => {
@@ -242,7 +248,7 @@ impl Draft {
         run: RunId,
         while_pending: WhilePending,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<SessionReply, Refusal> {
         if let Some(reason) = context.frozen {
             return Err(Refusal::Frozen { reason: reason.to_owned() });
         }
@@ -262,7 +268,7 @@ impl Draft {
                     self.start_run(first.run, first.message, context);
                 }
             }
-            return Ok(Reply::Said { run });
+            return Ok(SessionReply::Said { run });
         };
         if self.next.queue.len() >= QUEUED_MESSAGES_MAX {
             return Err(Refusal::TooMany {
@@ -301,7 +307,7 @@ impl Draft {
         };
         let run = if join { active } else { run };
         self.push(Event::MessageQueued { message: message.clone(), run, join }, context);
-        Ok(Reply::Said { run })
+        Ok(SessionReply::Said { run })
     }
 
     pub(super) fn start_run(&mut self, run: RunId, message: Arc<Message>, context: &Context<'_>) {
@@ -378,22 +384,24 @@ impl Draft {
         by: &Actor,
         reason: Option<String>,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<SessionReply, Refusal> {
         match &self.next.run {
             Some(run) if run.id == id && !run.is_over() => {
                 if !run.is_stopping() {
                     self.stop_run(by, reason, context);
                 }
-                Ok(Reply::Done)
+                Ok(SessionReply::Done)
             }
-            Some(run) if run.id == id && run.status() == RunStatus::Cancelled => Ok(Reply::Done),
+            Some(run) if run.id == id && run.status() == RunStatus::Cancelled => {
+                Ok(SessionReply::Done)
+            }
             Some(run) if run.id == id => {
                 Err(Refusal::OutOfTurn { is: run.status().name(), wanted: "be cancelled" })
             }
             // Nothing was done for what waits its turn: it is taken out of the queue.
             _ if self.next.queue.iter().any(|queued| queued.run == id) => {
                 self.push(Event::RunCancelled { run: id }, context);
-                Ok(Reply::Done)
+                Ok(SessionReply::Done)
             }
             _ => Err(Refusal::OutOfTurn { is: "over", wanted: "be cancelled" }),
         }
@@ -412,14 +420,14 @@ impl Draft {
         }
     }
 
-    fn retry_run(&mut self, id: RunId, context: &Context<'_>) -> Result<Reply, Refusal> {
+    fn retry_run(&mut self, id: RunId, context: &Context<'_>) -> Result<SessionReply, Refusal> {
         if let Some(reason) = context.frozen {
             return Err(Refusal::Frozen { reason: reason.to_owned() });
         }
         match &self.next.run {
             Some(run) if run.id == id && run.status() == RunStatus::Failed => {
                 self.push(Event::RunResumed { run: id }, context);
-                Ok(Reply::Done)
+                Ok(SessionReply::Done)
             }
             Some(run) if run.id == id => {
                 Err(Refusal::OutOfTurn { is: run.status().name(), wanted: "be retried" })

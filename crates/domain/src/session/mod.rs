@@ -23,7 +23,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use answer::GivenAnswer;
-pub use decide::{Command, Decided, Reply};
+pub use decide::{Command, Decided, SessionReply};
 pub use go_on::OverBudget;
 pub use holds::Holds;
 pub use home::Home;

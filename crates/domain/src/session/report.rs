@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::decide::{Draft, Reply};
+use super::decide::{Draft, SessionReply};
 use super::start::Renewed;
 use super::two_phase::{finished, unknown};
 use super::{CallState, HoldSpec, Session};
@@ -81,12 +81,12 @@ impl Draft {
         attempt: u32,
         outcome: &Outcome,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<SessionReply, Refusal> {
         match self.next.state_of(id) {
             // The fence: only the attempt that is on disk may report, and only once.
             Some(CallState::Running { attempt: current, .. }) if current == attempt => {
                 self.ended(id, outcome, context);
-                Ok(Reply::Done)
+                Ok(SessionReply::Done)
             }
             _ => Err(Refusal::Overtaken),
         }
@@ -98,7 +98,7 @@ impl Draft {
         id: CallId,
         attempt: u32,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<SessionReply, Refusal> {
         let Some(CallState::Running { clearance, attempt: current, node }) = self.next.state_of(id)
         else {
             return Err(Refusal::Overtaken);
@@ -111,7 +111,7 @@ impl Draft {
             return Err(Refusal::Overtaken);
         };
         self.push(Event::CallProposed { id, call, clearance: Some(clearance) }, context);
-        Ok(Reply::Done)
+        Ok(SessionReply::Done)
     }
 
     pub(super) fn recover(
@@ -120,7 +120,7 @@ impl Draft {
         attempt: u32,
         found: &Recovered,
         context: &Context<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<SessionReply, Refusal> {
         let Some(CallState::Running { clearance, attempt: current, node }) = self.next.state_of(id)
         else {
             return Err(Refusal::Overtaken);
@@ -145,7 +145,7 @@ impl Draft {
                 self.ended(id, &Outcome::Unknown { evidence: evidence.clone() }, context);
             }
         }
-        Ok(Reply::Done)
+        Ok(SessionReply::Done)
     }
 
     fn ended(&mut self, id: CallId, outcome: &Outcome, context: &Context<'_>) {

@@ -35,10 +35,12 @@ impl Session {
         let same = denials.iter().find(|hold| {
             hold.call.as_ref().is_some_and(|denied| denied.match_key() == call.match_key())
         });
-        let words = words(call);
+        let words = argument_words(call);
         let similar = || {
             denials.iter().find(|hold| {
-                hold.call.as_ref().is_some_and(|denied| are_similar(&words, &self::words(denied)))
+                hold.call
+                    .as_ref()
+                    .is_some_and(|denied| are_similar(&words, &self::argument_words(denied)))
             })
         };
         let (hold, likeness) = match same {
@@ -63,7 +65,7 @@ fn is_denial_of(hold: &Hold, tool: &str) -> bool {
 }
 
 /// The words of all arguments: runs of letters and digits, in small letters. Secrets are none.
-fn words(call: &Call) -> BTreeSet<String> {
+fn argument_words(call: &Call) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     collect(&redacted(call.arguments.value(), &call.secrets), &mut words);
     words

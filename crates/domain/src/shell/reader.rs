@@ -85,7 +85,7 @@ enum LineToken {
     Ends,
 }
 
-pub(super) fn read(text: &str) -> Result<Vec<SimpleCommand>, Unreadable> {
+pub(super) fn read_commands(text: &str) -> Result<Vec<SimpleCommand>, Unreadable> {
     if text.len() > COMMAND_BYTES_MAX {
         return Err(Unreadable::TooLong);
     }

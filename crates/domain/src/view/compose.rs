@@ -7,7 +7,7 @@ use super::edit::{diff_lines, edits};
 use super::fields::fields_of;
 use super::foreign::ForeignText;
 use super::form::form;
-use super::part::{Author, DiffLine, Label, Part, Picked, Sign};
+use super::part::{Author, DiffLine, Label, Picked, Sign, ViewPart};
 use crate::call::Call;
 use crate::hold::{Hold, Question};
 use crate::person::Actor;
@@ -16,23 +16,23 @@ use crate::tool::Place;
 use crate::visible::{Finding, look_alikes};
 use crate::warning::{Warning, WarningKind};
 
-pub(super) fn parts(hold: &Hold) -> Vec<Part> {
+pub(super) fn parts(hold: &Hold) -> Vec<ViewPart> {
     let mut parts = Vec::with_capacity(16);
     fact(&mut parts, Label::Asks, hold.question.kind().name());
     // Made safe to show when the hold was made; doing it twice would show marks of marks.
     let title = ForeignText::marked(&hold.title.replace('\n', " "));
     let kind = hold.title.kind().cloned();
-    parts.push(Part::Quote { label: Label::Title, by: asker(hold), text: title, kind });
+    parts.push(ViewPart::Quote { label: Label::Title, by: asker(hold), text: title, kind });
     warnings(&mut parts, hold);
     let diff = hold.preview.diff.as_deref();
     let edits = diff.and_then(|diff| edits(hold, diff));
     if let Some((lines, _)) = edits {
         let (label, by) = (Label::Edit, Author::Person);
-        parts.push(Part::Diff { label, by, lines: diff_lines(lines) });
+        parts.push(ViewPart::Diff { label, by, lines: diff_lines(lines) });
     }
     if let Some(summary) = &hold.preview.summary {
         let (text, kind) = (ForeignText::new(summary), summary.kind().cloned());
-        parts.push(Part::Quote { label: Label::Preview, by: Author::Tool, text, kind });
+        parts.push(ViewPart::Quote { label: Label::Preview, by: Author::Tool, text, kind });
     }
     if let Some(rows) = hold.preview.rows {
         fact(&mut parts, Label::Rows, &rows.to_string());
@@ -48,11 +48,11 @@ pub(super) fn parts(hold: &Hold) -> Vec<Part> {
             Author::Program => Author::Program,
             _ => Author::Tool,
         };
-        parts.push(Part::Diff { label: Label::Diff, by, lines });
+        parts.push(ViewPart::Diff { label: Label::Diff, by, lines });
     }
     if !hold.context.is_null() && hold.context != Value::Object(serde_json::Map::new()) {
         let fields = fields_of(&hold.context);
-        parts.push(Part::Fields { label: Label::Context, by: asker(hold), fields });
+        parts.push(ViewPart::Fields { label: Label::Context, by: asker(hold), fields });
     }
     if let Some(call) = &hold.call {
         surroundings(&mut parts, call);
@@ -60,12 +60,12 @@ pub(super) fn parts(hold: &Hold) -> Vec<Part> {
     parts
 }
 
-fn fact(parts: &mut Vec<Part>, label: Label, value: &str) {
-    parts.push(Part::Fact { label, value: value.to_owned() });
+fn fact(parts: &mut Vec<ViewPart>, label: Label, value: &str) {
+    parts.push(ViewPart::Fact { label, value: value.to_owned() });
 }
 
-fn quote(parts: &mut Vec<Part>, label: Label, by: Author, text: &str) {
-    parts.push(Part::Quote { label, by, text: ForeignText::new(text), kind: None });
+fn quote(parts: &mut Vec<ViewPart>, label: Label, by: Author, text: &str) {
+    parts.push(ViewPart::Quote { label, by, text: ForeignText::new(text), kind: None });
 }
 
 /// Who worded the question.
@@ -89,7 +89,7 @@ fn proposer(hold: &Hold) -> Author {
     }
 }
 
-fn asked_call(parts: &mut Vec<Part>, hold: &Hold, call: &Call, edited: bool) {
+fn asked_call(parts: &mut Vec<ViewPart>, hold: &Hold, call: &Call, edited: bool) {
     let named_by = if hold.session().is_some() { Author::Operator } else { proposer(hold) };
     quote(parts, Label::Tool, named_by, &call.tool);
     let shown = redacted(call.arguments.value(), &call.secrets);
@@ -103,12 +103,12 @@ fn asked_call(parts: &mut Vec<Part>, hold: &Hold, call: &Call, edited: bool) {
         Place::Server | Place::Client => {
             let by = if edited { Author::Person } else { proposer(hold) };
             let label = Label::Arguments;
-            parts.push(Part::Fields { label, by, fields: fields_of(&shown) });
+            parts.push(ViewPart::Fields { label, by, fields: fields_of(&shown) });
         }
     }
 }
 
-fn question(parts: &mut Vec<Part>, hold: &Hold) {
+fn question(parts: &mut Vec<ViewPart>, hold: &Hold) {
     let by = asker(hold);
     match &hold.question {
         Question::Choose { options, multiple, allow_other } => {
@@ -118,24 +118,24 @@ fn question(parts: &mut Vec<Part>, hold: &Hold) {
                 description: option.description.as_deref().map(ForeignText::line),
             });
             let (multiple, allow_other) = (*multiple, *allow_other);
-            parts.push(Part::Options { by, multiple, allow_other, options: options.collect() });
+            parts.push(ViewPart::Options { by, multiple, allow_other, options: options.collect() });
         }
         Question::Fill { schema: Some(schema) } => parts.push(match form(schema) {
-            Some((fields, more)) => Part::Form { by, fields, more },
-            None => Part::Fields { label: Label::Form, by, fields: fields_of(schema) },
+            Some((fields, more)) => ViewPart::Form { by, fields, more },
+            None => ViewPart::Fields { label: Label::Form, by, fields: fields_of(schema) },
         }),
         _ => {}
     }
 }
 
 /// Where and how it runs.
-fn surroundings(parts: &mut Vec<Part>, call: &Call) {
+fn surroundings(parts: &mut Vec<ViewPart>, call: &Call) {
     fact(parts, Label::Effects, call.effects.name());
     if let Some(directory) = &call.context.working_directory {
         quote(parts, Label::WorkingDirectory, Author::Tool, directory);
     }
     if !call.context.detail.is_empty() {
-        parts.push(Part::Runs { by: Author::Tool, detail: call.context.detail.clone() });
+        parts.push(ViewPart::Runs { by: Author::Tool, detail: call.context.detail.clone() });
     }
 }
 
@@ -148,7 +148,7 @@ fn diff_line(line: &str) -> DiffLine {
     DiffLine { sign, text: ForeignText::line(text) }
 }
 
-fn warnings(parts: &mut Vec<Part>, hold: &Hold) {
+fn warnings(parts: &mut Vec<ViewPart>, hold: &Hold) {
     for warning in &hold.preview.warnings {
         warn(parts, Author::Tool, warning);
     }
@@ -163,10 +163,10 @@ fn warnings(parts: &mut Vec<Part>, hold: &Hold) {
     }
 }
 
-fn warn(parts: &mut Vec<Part>, by: Author, warning: &Warning) {
+fn warn(parts: &mut Vec<ViewPart>, by: Author, warning: &Warning) {
     // What it quotes was made visible already.
     let text = ForeignText::marked(warning.text());
-    parts.push(Part::Warning { by, text, kind: warning.kind().cloned() });
+    parts.push(ViewPart::Warning { by, text, kind: warning.kind().cloned() });
 }
 
 pub(crate) fn has_look_alikes(call: &Call) -> bool {

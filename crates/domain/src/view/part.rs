@@ -10,7 +10,7 @@ use crate::phrase::RunDetail;
 use crate::warning::WarningKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ViewPart {
     /// A word or a number of our own: no character of it was chosen by anybody else.
     Fact {
         label: Label,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::fields::{Field, FieldValue};
 use super::foreign::ForeignText;
 use super::form::FormField;
-use super::part::{Author, Label, Part};
+use super::part::{Author, Label, ViewPart};
 
 /// Stands before every line with a foreign word in it.
 pub const FOREIGN_MARK: &str = "│ ";
@@ -22,7 +22,7 @@ pub enum Row {
     Foreign(String),
 }
 
-pub(super) fn text(rows: &[Row]) -> String {
+pub(super) fn rows_text(rows: &[Row]) -> String {
     let mut text = String::with_capacity(512);
     for row in rows {
         match row {
@@ -37,28 +37,30 @@ pub(super) fn text(rows: &[Row]) -> String {
     text
 }
 
-pub(super) fn rows(parts: &[Part]) -> Vec<Row> {
+pub(super) fn rows(parts: &[ViewPart]) -> Vec<Row> {
     let mut rows = Vec::new();
-    parts.iter().for_each(|part| write(&mut rows, part));
+    parts.iter().for_each(|part| write_part(&mut rows, part));
     rows
 }
 
-fn write(rows: &mut Vec<Row>, part: &Part) {
+fn write_part(rows: &mut Vec<Row>, part: &ViewPart) {
     match part {
-        Part::Fact { label, value } => rows.push(Row::Ours(format!("{}: {value}", label.words()))),
-        Part::Quote { label, by, text, .. } => {
+        ViewPart::Fact { label, value } => {
+            rows.push(Row::Ours(format!("{}: {value}", label.words())))
+        }
+        ViewPart::Quote { label, by, text, .. } => {
             heading(rows, label.words(), *by);
             quote(rows, "", text);
         }
-        Part::Runs { by, detail } => {
+        ViewPart::Runs { by, detail } => {
             heading(rows, Label::Runs.words(), *by);
             quote(rows, "", &ForeignText::new(detail));
         }
-        Part::Fields { label, by, fields } => {
+        ViewPart::Fields { label, by, fields } => {
             heading(rows, label.words(), *by);
             fields.iter().for_each(|one| field(rows, one));
         }
-        Part::Options { by, multiple, allow_other, options } => {
+        ViewPart::Options { by, multiple, allow_other, options } => {
             heading(rows, if *multiple { "choose any of" } else { "choose one of" }, *by);
             for (option, number) in options.iter().zip(1..) {
                 let mut row = format!("{number}. {}", line_of(&option.label));
@@ -74,20 +76,20 @@ fn write(rows: &mut Vec<Row>, part: &Part) {
                 rows.push(Row::Ours("or something else, in your own words".into()));
             }
         }
-        Part::Form { by, fields, more } => {
+        ViewPart::Form { by, fields, more } => {
             heading(rows, "fill in", *by);
             fields.iter().for_each(|one| form_field(rows, one));
             if *more {
                 rows.push(Row::Ours("more rules apply to what is filled in".into()));
             }
         }
-        Part::Diff { label, by, lines } => {
+        ViewPart::Diff { label, by, lines } => {
             heading(rows, label.words(), *by);
             for line in lines {
                 quote(rows, line.sign.mark(), &line.text);
             }
         }
-        Part::Warning { by, text, .. } => {
+        ViewPart::Warning { by, text, .. } => {
             heading(rows, "warning", *by);
             quote(rows, "", text);
         }

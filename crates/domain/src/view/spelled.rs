@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use super::fields::{Field, FieldValue};
 use super::foreign::ForeignText;
 use super::form::FormField;
-use super::part::{Label, Part};
+use super::part::{Label, ViewPart};
 use crate::caption::CaptionKind;
 use crate::phrase::Phrase;
 use crate::visible::Span;
 use crate::warning::WarningKind;
 
-pub(super) fn parts(parts: &[Part]) -> Value {
+pub(super) fn parts(parts: &[ViewPart]) -> Value {
     parts.iter().map(part).collect()
 }
 
-fn part(part: &Part) -> Value {
+fn part(part: &ViewPart) -> Value {
     match part {
-        Part::Fact { label, value } => {
+        ViewPart::Fact { label, value } => {
             json!({"type": "fact", "label": label.name(), "value": value})
         }
-        Part::Quote { label, by, text, kind } => {
+        ViewPart::Quote { label, by, text, kind } => {
             let mut part = json!({
                 "type": "quote", "label": label.name(), "by": by.name(), "text": foreign(text),
             });
@@ -34,7 +34,7 @@ fn part(part: &Part) -> Value {
             }
             part
         }
-        Part::Runs { by, detail } => {
+        ViewPart::Runs { by, detail } => {
             let mut part = json!({
                 "type": "quote", "label": Label::Runs.name(), "by": by.name(),
                 "text": foreign(&ForeignText::new(detail)),
@@ -45,11 +45,11 @@ fn part(part: &Part) -> Value {
             }
             part
         }
-        Part::Fields { label, by, fields } => json!({
+        ViewPart::Fields { label, by, fields } => json!({
             "type": "fields", "label": label.name(), "by": by.name(),
             "fields": fields.iter().map(field).collect::<Value>(),
         }),
-        Part::Options { by, multiple, allow_other, options } => json!({
+        ViewPart::Options { by, multiple, allow_other, options } => json!({
             "type": "options", "by": by.name(), "multiple": multiple, "allow_other": allow_other,
             "options": options.iter().map(|option| json!({
                 "id": foreign(&option.id),
@@ -57,17 +57,17 @@ fn part(part: &Part) -> Value {
                 "description": option.description.as_ref().map(foreign),
             })).collect::<Value>(),
         }),
-        Part::Form { by, fields, more } => json!({
+        ViewPart::Form { by, fields, more } => json!({
             "type": "form", "by": by.name(), "more": more,
             "fields": fields.iter().map(form_field).collect::<Value>(),
         }),
-        Part::Diff { label, by, lines } => json!({
+        ViewPart::Diff { label, by, lines } => json!({
             "type": "diff", "label": label.name(), "by": by.name(),
             "lines": lines.iter().map(|line| json!({
                 "sign": line.sign.name(), "text": foreign(&line.text),
             })).collect::<Value>(),
         }),
-        Part::Warning { by, text, kind } => {
+        ViewPart::Warning { by, text, kind } => {
             let mut part = json!({"type": "warning", "by": by.name(), "text": foreign(text)});
             // Only where there is one: views without a kind keep the digests that they had before there were kinds.
             if let Some(kind) = kind {

@@ -15,7 +15,7 @@ use crate::warning::WarningKind;
 
 fn shown(arguments: Value) -> String {
     let by = Author::Agent;
-    let part = Part::Fields { label: Label::Arguments, by, fields: fields_of(&arguments) };
+    let part = ViewPart::Fields { label: Label::Arguments, by, fields: fields_of(&arguments) };
     View { parts: vec![part] }.text()
 }
 
@@ -349,6 +349,6 @@ fn shown_warnings(arguments: Value) -> String {
     let mut hold = hold(Question::Approve, Some(arguments));
     hold.preview.warnings.clear();
     let mut parts = View::of(&hold).parts;
-    parts.retain(|part| matches!(part, Part::Warning { .. }));
+    parts.retain(|part| matches!(part, ViewPart::Warning { .. }));
     View { parts }.text().split_once('\n').unwrap().1.to_owned()
 }

@@ -93,7 +93,7 @@ pub fn look_alikes(text: &str) -> Vec<Finding> {
         return Vec::new();
     }
     let has_latin = text.chars().any(|c| c.is_ascii_alphabetic());
-    words(text)
+    letter_runs(text)
         .filter_map(|(at, word)| {
             let mut scripts = Vec::new();
             for script in word.chars().filter_map(script) {
@@ -117,7 +117,7 @@ pub fn look_alikes(text: &str) -> Vec<Finding> {
 
 /// Runs of letters, digits and what may be drawn upon them. Characters without a picture do not
 /// end a word, or one of them would be enough to escape.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn letter_runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_inside = |c: char| c.is_alphanumeric() || c == '_' || super::is_mark(c);
     text.split(move |c| !is_inside(c) && (c.is_ascii() || !super::is_hidden(c)))
         .filter(|word| !word.is_empty())

@@ -10,7 +10,9 @@ use holdpoint_domain::message::{Message, Origin, Part, Role};
 use holdpoint_domain::outcome::Outcome;
 use holdpoint_domain::person::{Actor, PersonId};
 use holdpoint_domain::refusal::Refusal;
-use holdpoint_domain::session::{CallState, Command, PendingWork, Recovered, Reply, RuledTurn};
+use holdpoint_domain::session::{
+    CallState, Command, PendingWork, Recovered, RuledTurn, SessionReply,
+};
 use serde_json::{Value, json};
 
 use crate::world::{World, ask, policy, rule};
@@ -37,14 +39,14 @@ fn say_as(
     said(world.tell(&Command::Say { message: Arc::new(message), run, while_pending }))
 }
 
-fn said(reply: Result<Reply, Refusal>) -> Result<RunId, Refusal> {
+fn said(reply: Result<SessionReply, Refusal>) -> Result<RunId, Refusal> {
     match reply? {
-        Reply::Said { run } => Ok(run),
+        SessionReply::Said { run } => Ok(run),
         other => panic!("{other:?}"),
     }
 }
 
-fn cancel(world: &mut World, run: RunId) -> Result<Reply, Refusal> {
+fn cancel(world: &mut World, run: RunId) -> Result<SessionReply, Refusal> {
     let by = Actor::Person(PersonId::new("ana"));
     world.tell(&Command::CancelRun { run, by, reason: None })
 }
@@ -162,7 +164,7 @@ fn a_message_in_place_of_the_question_whether_to_go_on_begins_another_run() {
 
 #[test]
 fn a_run_that_is_over_says_how_it_ended_to_whoever_wants_to_change_it() {
-    let is = |refused: Result<Reply, Refusal>| match refused {
+    let is = |refused: Result<SessionReply, Refusal>| match refused {
         Err(Refusal::OutOfTurn { is, .. }) => is,
         other => panic!("{other:?}"),
     };

@@ -3,7 +3,7 @@
 use holdpoint_domain::answer::Answer;
 use holdpoint_domain::hold::HoldState;
 use holdpoint_domain::refusal::Refusal;
-use holdpoint_domain::session::{Command, GivenAnswer, PendingWork, Reply};
+use holdpoint_domain::session::{Command, GivenAnswer, PendingWork, SessionReply};
 use serde_json::json;
 
 use crate::answers::logged_in;
@@ -17,7 +17,11 @@ fn asked(calls: usize) -> World {
     world
 }
 
-fn answer_all(world: &mut World, who: &str, answers: &[(usize, Answer)]) -> Result<Reply, Refusal> {
+fn answer_all(
+    world: &mut World,
+    who: &str,
+    answers: &[(usize, Answer)],
+) -> Result<SessionReply, Refusal> {
     let by = logged_in(who);
     let given = |(n, answer): &(usize, Answer)| {
         let hold = world.hold(*n);
@@ -38,7 +42,7 @@ fn answers_that_come_together_all_count_and_the_run_resumes_once() {
     let answers = [(0, approve()), (1, deny("no")), (2, approve())];
     let reply = answer_all(&mut world, "ana", &answers).unwrap();
     assert_eq!(states(&world, 3), ["approved", "denied", "approved"]);
-    let Reply::Holds(holds) = reply else { panic!("{reply:?}") };
+    let SessionReply::Holds(holds) = reply else { panic!("{reply:?}") };
     let told: Vec<_> = holds.iter().map(|hold| (hold.id, hold.state.name())).collect();
     let stored: Vec<_> = (0..3).map(|n| (world.hold(n).id, world.hold(n).state.name())).collect();
     assert_eq!(told, stored, "in the order of the answers, as they are afterwards");
@@ -98,7 +102,7 @@ fn the_same_answers_again_change_nothing() {
     let before = world.events.len();
     let again = answer_all(&mut world, "ana", &answers).unwrap();
     assert_eq!(world.events.len(), before);
-    let Reply::Holds(holds) = again else { panic!("{again:?}") };
+    let SessionReply::Holds(holds) = again else { panic!("{again:?}") };
     assert_eq!(holds.len(), 3);
     // Another person's same words are not a repeat, and neither is another answer.
     answer_all(&mut world, "bob", &answers).unwrap_err();

@@ -23,8 +23,8 @@ use holdpoint_domain::policy::{
 };
 use holdpoint_domain::refusal::Refusal;
 use holdpoint_domain::session::{
-    CallState, Command, HoldSpec, PendingWork, Recovered, Reply, RuledCall, RuledTurn, Ruling,
-    Session, Written, audience_for, default_audience,
+    CallState, Command, HoldSpec, PendingWork, Recovered, RuledCall, RuledTurn, Ruling, Session,
+    SessionReply, Written, audience_for, default_audience,
 };
 use holdpoint_domain::sql_facts::SqlFacts;
 use holdpoint_domain::time::Timestamp;
@@ -34,6 +34,9 @@ use serde_json::{Value, json};
 pub(crate) use crate::answers::{approve, approve_for_session, deny, logged_in, perform};
 
 pub(crate) const HOUR_MS: u64 = 3_600_000;
+
+/// What became of a command.
+pub(crate) type Decided = Result<SessionReply, Refusal>;
 
 pub(crate) struct World {
     pub(crate) session: Session,
@@ -183,7 +186,7 @@ impl World {
         changed.collect()
     }
 
-    pub(crate) fn tell(&mut self, command: &Command) -> Result<Reply, Refusal> {
+    pub(crate) fn tell(&mut self, command: &Command) -> Decided {
         let decided = self.within(|session, context| session.decide(command, context));
         // What was decided and what replaying its events gives must be one and the same (I-42).
         let mut replayed = self.session.clone();
@@ -274,11 +277,7 @@ impl World {
         }
     }
 
-    pub(crate) fn say_with(
-        &mut self,
-        text: &str,
-        while_pending: Option<WhilePending>,
-    ) -> Result<Reply, Refusal> {
+    pub(crate) fn say_with(&mut self, text: &str, while_pending: Option<WhilePending>) -> Decided {
         let message = Message {
             id: MessageId::new(self.now.as_ms(), self.bits()),
             role: Role::User,
@@ -304,11 +303,7 @@ impl World {
     }
 
     /// A turn that may be refused.
-    pub(crate) fn try_think(
-        &mut self,
-        text: &str,
-        calls: &[(&str, Value)],
-    ) -> Result<Reply, Refusal> {
+    pub(crate) fn try_think(&mut self, text: &str, calls: &[(&str, Value)]) -> Decided {
         let ruled = calls.iter().map(|(name, arguments)| self.ruled(name, arguments)).collect();
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text.into())] };
         let message = MessageId::new(self.now.as_ms(), self.bits());
@@ -407,12 +402,7 @@ impl World {
         self.session.holds[&opened[n].id].clone()
     }
 
-    pub(crate) fn answer_as(
-        &mut self,
-        who: &str,
-        n: usize,
-        answer: Answer,
-    ) -> Result<Reply, Refusal> {
+    pub(crate) fn answer_as(&mut self, who: &str, n: usize, answer: Answer) -> Decided {
         let digest = self.hold(n).digest();
         self.answer_with(who, n, Some(digest), answer, None)
     }
@@ -424,7 +414,7 @@ impl World {
         digest: Option<Digest>,
         answer: Answer,
         edited: Option<Edited>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Decided {
         let by = logged_in(who);
         let hold = self.hold(n).id;
         self.tell(&Command::Hold {
@@ -444,19 +434,14 @@ impl World {
     }
 
     /// An edit, ruled on anew as the engine does.
-    pub(crate) fn edit(&mut self, who: &str, n: usize, arguments: Value) -> Result<Reply, Refusal> {
+    pub(crate) fn edit(&mut self, who: &str, n: usize, arguments: Value) -> Decided {
         let arguments = Arguments::from_value(arguments).expect("sound arguments");
         let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
         self.answer_edited(who, n, answer)
     }
 
     /// An approval with changed arguments.
-    pub(crate) fn answer_edited(
-        &mut self,
-        who: &str,
-        n: usize,
-        answer: Answer,
-    ) -> Result<Reply, Refusal> {
+    pub(crate) fn answer_edited(&mut self, who: &str, n: usize, answer: Answer) -> Decided {
         let Answer::Approve { arguments: Some(arguments), .. } = &answer else {
             panic!("not an edit")
         };
@@ -514,7 +499,7 @@ impl World {
         self
     }
 
-    pub(crate) fn report(&mut self, call: CallId, outcome: Outcome) -> Result<Reply, Refusal> {
+    pub(crate) fn report(&mut self, call: CallId, outcome: Outcome) -> Decided {
         let attempt = match self.session.calls.get(&call).map(|record| &record.state) {
             Some(CallState::Running { attempt, .. }) => *attempt,
             _ => 1,

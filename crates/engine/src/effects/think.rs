@@ -17,7 +17,7 @@ use crate::{Engine, Error};
 
 /// What became of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
+enum TurnOutcome {
     /// It is on disk, or void.
     Done,
     /// It has a call that begins by being shown, and all is frozen: it is taken anew after the thaw.
@@ -35,7 +35,7 @@ impl Engine {
                 match result {
                     // The thaw looks again at every session that owes something. If it came meanwhile it
                     // found this turn still being taken, and left it to us.
-                    Ok(Taken::Frozen) if engine.frozen().is_some() => return,
+                    Ok(TurnOutcome::Frozen) if engine.frozen().is_some() => return,
                     Ok(_) => {}
                     Err(error) => {
                         tracing::error!(session = %id, %error, "a turn could not be recorded; it is taken up again");
@@ -61,10 +61,10 @@ impl Engine {
         });
     }
 
-    async fn think(&self, id: SessionId, stop: &CancellationToken) -> Result<Taken, Error> {
+    async fn think(&self, id: SessionId, stop: &CancellationToken) -> Result<TurnOutcome, Error> {
         let session = self.load_session(id).await?;
         if !session.needs_model_call() {
-            return Ok(Taken::Done);
+            return Ok(TurnOutcome::Done);
         }
         let seen = session.transcript.len();
         // A model or a tool that panics ends the run, and not the session.
@@ -75,28 +75,28 @@ impl Engine {
         });
         let command = match turn {
             Ok(thought) => Command::RecordTurn { seen, thought },
-            Err(ModelError::Stopped) => return Ok(Taken::Done),
+            Err(ModelError::Stopped) => return Ok(TurnOutcome::Done),
             Err(error) => Command::ThinkFailed { seen, error: error.to_string() },
         };
         match self.submit(id, &Actor::Runtime, &command, None).await {
             // The run was cancelled or somebody spoke meanwhile: this turn is void.
             Err(Error::Refused(Refusal::Overtaken)) => {
                 self.0.live.discard(id);
-                Ok(Taken::Done)
+                Ok(TurnOutcome::Done)
             }
             Err(Error::Refused(Refusal::Frozen { .. })) => {
                 self.0.live.discard(id);
                 tracing::info!(session = %id, "a turn waits for the thaw: it has a call for a client");
-                Ok(Taken::Frozen)
+                Ok(TurnOutcome::Frozen)
             }
             Err(Error::Refused(refusal)) => {
                 tracing::warn!(session = %id, %refusal, "a turn was refused");
-                Ok(Taken::Done)
+                Ok(TurnOutcome::Done)
             }
             Err(error) => Err(error),
             Ok(_) => {
                 self.0.live.end(id);
-                Ok(Taken::Done)
+                Ok(TurnOutcome::Done)
             }
         }
     }

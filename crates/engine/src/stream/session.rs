@@ -7,7 +7,7 @@ use domain::event::Event;
 use domain::hold::{Hold, Question};
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
-use domain::session::{Command, Reply, Session};
+use domain::session::{Command, Session, SessionReply};
 use ports::durable::Durable;
 use ports::store::{Entry, SessionRow, StreamRows};
 
@@ -29,7 +29,7 @@ pub(crate) enum SessionCommand<'a> {
 impl Stream for Session {
     type Id = SessionId;
     type Command<'a> = SessionCommand<'a>;
-    type Reply = Reply;
+    type Reply = SessionReply;
 
     fn lanes(engine: &Engine) -> &Arc<Lanes<Session>> {
         &engine.0.sessions
@@ -63,7 +63,7 @@ impl Stream for Session {
                 let mut session = Session::begin(id);
                 events.iter().for_each(|event| session.apply(event, ground.now));
                 let (events, next) = (events.clone(), Some(Arc::new(session)));
-                Decided { events, next, reply: Ok(Reply::Done) }
+                Decided { events, next, reply: Ok(SessionReply::Done) }
             }
             (SessionCommand::Open(_), Some(_)) => Decided::refused(Refusal::Overtaken),
             (SessionCommand::Do { .. }, None) => {

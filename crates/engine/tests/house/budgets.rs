@@ -9,7 +9,7 @@ use domain::hold::Hold;
 use domain::id::{SessionId, StreamId};
 use domain::policy::{MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::session::RunStatus;
-use ports::model::Usage;
+use ports::model::TurnUsage;
 use serde_json::json;
 
 use crate::world::{Options, World, approve, node, status};
@@ -54,7 +54,7 @@ impl Spender {
             self.world.model.will("", &[("look", json!({}))]);
         }
         for line in self.world.model.lines.lock().unwrap().iter_mut().flatten() {
-            line.usage = Usage { input_tokens: 1_000, cached_tokens: 600, output_tokens: 10 };
+            line.usage = TurnUsage { input_tokens: 1_000, cached_tokens: 600, output_tokens: 10 };
         }
         self.world.say(session, "look").await;
         session

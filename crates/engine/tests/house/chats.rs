@@ -7,7 +7,7 @@ use domain::id::SessionId;
 use domain::policy::{AskSpec, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 use domain::refusal::Refusal;
 use domain::session::Home;
-use holdpoint_engine::{Caller, Error, NewSession, Saying};
+use holdpoint_engine::{Caller, Error, NewMessage, NewSession};
 use serde_json::{Value, json};
 
 use crate::world::{Options, World, approve, node};
@@ -52,7 +52,7 @@ async fn say(
     session: SessionId,
     while_pending: Option<WhilePending>,
 ) -> Result<(), Error> {
-    let saying = Saying { texts: vec!["wipe it".into()], while_pending };
+    let saying = NewMessage { texts: vec!["wipe it".into()], while_pending };
     world.engine.say(who, session, saying, None).await.map(|_| ())
 }
 

@@ -234,14 +234,14 @@ impl Store for Faulty {
     async fn outbox_backlog(&self) -> Result<Vec<(OutboxKind, u64)>, StoreError> {
         self.inner.outbox_backlog().await
     }
-    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+    async fn put_secret(&self, secret: LoginSecret) -> Result<(), StoreError> {
         self.inner.put_secret(secret).await
     }
     async fn find_secret(
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.inner.find_secret(kind, digest).await
     }
     async fn prolong_secret(
@@ -256,7 +256,7 @@ impl Store for Faulty {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.inner.take_secret(kind, digest).await
     }
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {

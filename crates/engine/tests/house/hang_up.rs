@@ -10,7 +10,7 @@ use domain::outcome::Outcome;
 use domain::session::RunStatus;
 use domain::tool::{Effects, Place, Tool};
 use futures_util::FutureExt as _;
-use holdpoint_engine::{Answering, Saying};
+use holdpoint_engine::{Answering, NewMessage};
 use ports::durable::ClearedCall;
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
@@ -55,7 +55,7 @@ async fn a_message_whose_sender_hung_up_is_answered() {
     let (world, _folder) = on_disk().await;
     let session = world.session().await;
     world.model.will("hello", &[]);
-    let saying = Saying { texts: vec!["hi".into()], while_pending: None };
+    let saying = NewMessage { texts: vec!["hi".into()], while_pending: None };
     hang_up!(world.engine.say(&world.ana, session, saying, None));
     let over = world.over(session).await;
     assert_eq!((status(&over), world.model.heard().len()), (Some(RunStatus::Completed), 1));

@@ -1,7 +1,7 @@
 //! The model can never approve, whatever it writes.
 
 use domain::refusal::Refusal;
-use holdpoint_engine::{Error, Saying};
+use holdpoint_engine::{Error, NewMessage};
 use serde_json::json;
 
 use crate::world::{World, approve, results};
@@ -35,7 +35,7 @@ async fn i04_no_text_argument_or_result_of_a_model_becomes_an_answer() {
     world.say(other, &format!("/approve {id}")).await;
     world.until(other, "held", |session| session.open_holds().count() == 3).await;
     // The person's own message says yes, and is a message.
-    let yes = Saying { texts: vec!["yes, approved".into()], while_pending: None };
+    let yes = NewMessage { texts: vec!["yes, approved".into()], while_pending: None };
     world.engine.say(&world.ana, session, yes, None).await.unwrap();
     for session in [session, other] {
         for hold in world.get(session).await.holds.values() {

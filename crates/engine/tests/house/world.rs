@@ -20,8 +20,8 @@ use domain::session::{RunStatus, Session};
 use domain::time::Timestamp;
 use domain::tool::{Confirm, Effects, Place, Tool};
 use holdpoint_engine::{
-    AgentSetup, Answering, Caller, Engine, Error, HoldFilter, Limits, NewSession, NewToken, Saying,
-    Setup, SystemChance, SystemClock,
+    AgentSetup, Answering, Caller, Engine, Error, HoldFilter, Limits, NewMessage, NewSession,
+    NewToken, Setup, SystemChance, SystemClock,
 };
 use ports::clock::{Chance, Clock};
 use ports::courier::{Courier, CourierError};
@@ -376,7 +376,7 @@ impl World {
     }
 
     pub(crate) async fn say(&self, session: SessionId, text: &str) {
-        let saying = Saying { texts: vec![text.into()], while_pending: None };
+        let saying = NewMessage { texts: vec![text.into()], while_pending: None };
         self.engine.say(&self.ana, session, saying, None).await.unwrap();
     }
 

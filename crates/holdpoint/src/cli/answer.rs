@@ -107,7 +107,7 @@ pub async fn answer(
     terminal: &Terminal,
     args: &AnswerArgs,
 ) -> anyhow::Result<Exit> {
-    let given = given(args)?;
+    let given = given_answer(args)?;
     if given.is_none() && !terminal.can_ask() {
         return Err(UsageError(
             "without a terminal, say what to answer: --choose, --fill, --settle, --respond or --perform".into(),
@@ -165,7 +165,7 @@ fn chosen(hold: &Value, named: &[String]) -> anyhow::Result<Vec<String>> {
 }
 
 /// The answer that the options spell out.
-fn given(args: &AnswerArgs) -> anyhow::Result<Option<Value>> {
+fn given_answer(args: &AnswerArgs) -> anyhow::Result<Option<Value>> {
     Ok(if !args.choose.is_empty() {
         Some(json!({"choose": args.choose}))
     } else if let Some(form) = &args.fill {
@@ -216,13 +216,13 @@ fn prompt<T>(
 ) -> anyhow::Result<T> {
     let screen = terminal.for_prompts();
     let mut input = io::stdin().lock();
-    let mut output = To(screen);
+    let mut output = AnswerScreen(screen);
     ask(&mut Menu::new(&mut input, &mut output).of_columns(screen.columns()), &screen)
 }
 
-struct To(Screen);
+struct AnswerScreen(Screen);
 
-impl Write for To {
+impl Write for AnswerScreen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.print(&String::from_utf8_lossy(bytes))?;
         Ok(bytes.len())

@@ -36,7 +36,7 @@ pub struct Cli {
     )]
     pub server: Option<String>,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// Where `demo` and `serve` listen unless they are told otherwise.
@@ -51,7 +51,7 @@ Start here:
   holdpoint init shop           a set-up of your own";
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     Demo(DemoArgs),
     Init(InitArgs),
     Serve(ServeArgs),

@@ -60,7 +60,7 @@ fn new_file(path: &Path) -> anyhow::Result<File> {
 pub fn verify(terminal: &Terminal, args: &AuditVerifyArgs) -> anyhow::Result<Exit> {
     let key = args.key.as_deref().map(read_key).transpose()?;
     let known = args.checkpoint.as_deref().map(read_checkpoint).transpose()?;
-    let file = open(&args.file)?;
+    let file = open_file(&args.file)?;
     let out = terminal.out();
     match audit::verify(BufReader::new(file), key, known) {
         Ok(report) => {
@@ -139,7 +139,7 @@ fn read_checkpoint(path: &Path) -> anyhow::Result<Checkpoint> {
     text.trim().parse().with_context(|| format!("in {name}"))
 }
 
-fn open(path: &Path) -> anyhow::Result<File> {
+fn open_file(path: &Path) -> anyhow::Result<File> {
     File::open(path).map_err(|error| {
         UsageError(format!("cannot read {}: {error}", visible(&path.to_string_lossy()))).into()
     })

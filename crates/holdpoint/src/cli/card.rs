@@ -131,7 +131,7 @@ fn facts(hold: &Value, now: Timestamp) -> Vec<(&'static str, String)> {
         push("expires", moment(at, now));
     }
     for answer in hold["answers"].as_array().into_iter().flatten() {
-        push("answer", said(hold, answer, now));
+        push("answer", answer_line(hold, answer, now));
     }
     if !hold["decision"].is_null() {
         push("decision", decided_in(hold, &hold["decision"]));
@@ -205,7 +205,7 @@ fn audience(audience: &Value) -> String {
     text
 }
 
-fn said(hold: &Value, answer: &Value, now: Timestamp) -> String {
+fn answer_line(hold: &Value, answer: &Value, now: Timestamp) -> String {
     let mut text = decided_in(hold, answer);
     if let Some(at) = answer["at"].as_str() {
         text.push_str(&format!(", {}", moment(at, now)));

@@ -7,9 +7,9 @@ use crate::config::{ChannelConfig, Config, PlatformConfig};
 
 pub(super) fn reach(config: &Config, channel: &ChannelConfig) -> Vec<Checked> {
     match &channel.platform {
-        PlatformConfig::Email(_) => vec![asked(config, channel, "email"), link(config)],
+        PlatformConfig::Email(_) => vec![check_reach(config, channel, "email"), link(config)],
         PlatformConfig::Webhook { speaks_for, .. } => {
-            vec![asked(config, channel, "webhook"), speakers(config, channel, speaks_for)]
+            vec![check_reach(config, channel, "webhook"), speakers(config, channel, speaks_for)]
         }
         // People in chats are also asked where they talk.
         _ => Vec::new(),
@@ -24,7 +24,7 @@ fn linked<'a>(
     config.people.iter().filter_map(move |person| person.identity_on(&channel.name, platform))
 }
 
-fn asked(config: &Config, channel: &ChannelConfig, platform: &str) -> Checked {
+fn check_reach(config: &Config, channel: &ChannelConfig, platform: &str) -> Checked {
     let people = linked(config, channel, platform).count();
     let wrong = (people == 0 && channel.ask.is_empty()).then(|| {
         format!(

@@ -14,7 +14,7 @@ use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Terminal};
 use crate::config::{ChannelConfig, Config, listed};
-use crate::wiring::channels::{Grounds, open};
+use crate::wiring::channels::{Grounds, open_channel};
 
 /// A platform that says nothing for this long is not reached.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ pub async fn check(terminal: &Terminal, args: &ChannelsCheckArgs) -> anyhow::Res
     let out = terminal.out();
     if args.json {
         let list: Vec<Value> =
-            looked.iter().map(|(channel, checked)| shown(channel, checked)).collect();
+            looked.iter().map(|(channel, checked)| channel_json(channel, checked)).collect();
         out.print(&json::pretty(&json!({"well": well, "channels": list})))?;
         return Ok(if well { Exit::Done } else { Exit::Failed });
     }
@@ -73,7 +73,7 @@ pub async fn check(terminal: &Terminal, args: &ChannelsCheckArgs) -> anyhow::Res
 
 async fn looked_at(config: &ChannelConfig, grounds: &Grounds) -> Vec<Checked> {
     let wrong = |what: &str, why: String| vec![Checked { what: what.into(), wrong: Some(why) }];
-    let channel: Arc<dyn Channel> = match open(config, grounds) {
+    let channel: Arc<dyn Channel> = match open_channel(config, grounds) {
         Ok(channel) => channel,
         Err(error) => return wrong("configuration", format!("{error:#}")),
     };
@@ -83,7 +83,7 @@ async fn looked_at(config: &ChannelConfig, grounds: &Grounds) -> Vec<Checked> {
     }
 }
 
-fn shown(channel: &ChannelConfig, checked: &[Checked]) -> Value {
+fn channel_json(channel: &ChannelConfig, checked: &[Checked]) -> Value {
     let checks: Vec<Value> = checked
         .iter()
         .map(|one| json!({"what": one.what, "well": one.wrong.is_none(), "wrong": one.wrong}))

@@ -131,7 +131,7 @@ impl Client {
 
     pub async fn get(&self, path: &str) -> anyhow::Result<Value> {
         let reply = self.retried(|| self.request(Method::GET, path).timeout(REPLY)).await?;
-        body(reply).await
+        reply_json(reply).await
     }
 
     /// The key makes the repeats of one call one; another call has another.
@@ -150,13 +150,13 @@ impl Client {
             let request = self.request(Method::POST, path).timeout(REPLY);
             request.header("Idempotency-Key", key).json(content)
         };
-        body(self.retried(request).await?).await
+        reply_json(self.retried(request).await?).await
     }
 
     pub async fn delete(&self, path: &str) -> anyhow::Result<Value> {
         let sent = self.request(Method::DELETE, path).timeout(REPLY).send().await;
         let reply = sent.map_err(|error| self.unreachable(&error))?;
-        body(self.checked(reply).await?).await
+        reply_json(self.checked(reply).await?).await
     }
 
     pub async fn hold(&self, id: HoldId) -> anyhow::Result<Value> {
@@ -172,7 +172,7 @@ impl Client {
         if reply.status() == StatusCode::NO_CONTENT {
             return Ok(None);
         }
-        body(reply).await.map(Some)
+        reply_json(reply).await.map(Some)
     }
 
     /// A reply of any length, read piece by piece.
@@ -234,7 +234,7 @@ impl Client {
         }
         let content_type = header(&reply, "content-type");
         let retry_after_s = header(&reply, "retry-after").parse().ok();
-        let bytes = read(reply).await.unwrap_or_default();
+        let bytes = read_reply_body(reply).await.unwrap_or_default();
         let mut problem =
             Problem::read(status.as_u16(), &content_type, &bytes, self.token.is_some());
         problem.retry_after_s = retry_after_s;
@@ -268,7 +268,7 @@ impl Client {
         let asked =
             self.request(Method::GET, "/v1/me").timeout(REPLY).header("cookie", &session.cookie);
         let reply = asked.send().await.map_err(|error| self.unreachable(&error))?;
-        session.me = body(self.checked(reply).await?).await?;
+        session.me = reply_json(self.checked(reply).await?).await?;
         session.csrf = session.me["csrf"].as_str().unwrap_or_default().to_owned();
         Ok(session)
     }
@@ -286,7 +286,7 @@ impl Client {
         if reply.status().is_redirection() {
             return Ok(Value::Null);
         }
-        body(self.checked(reply).await?).await
+        reply_json(self.checked(reply).await?).await
     }
 }
 
@@ -360,7 +360,7 @@ fn header(reply: &Response, name: &str) -> String {
     reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }
 
-async fn read(mut reply: Response) -> anyhow::Result<Vec<u8>> {
+async fn read_reply_body(mut reply: Response) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(chunk) = reply.chunk().await.context("the reply broke off")? {
         if bytes.len() + chunk.len() > BODY_BYTES_MAX {
@@ -371,8 +371,8 @@ async fn read(mut reply: Response) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-async fn body(reply: Response) -> anyhow::Result<Value> {
-    understood(&read(reply).await?)
+async fn reply_json(reply: Response) -> anyhow::Result<Value> {
+    understood(&read_reply_body(reply).await?)
 }
 
 /// What a server that did as it was told has to say.

@@ -15,7 +15,7 @@ use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Screen, Terminal, now};
 use crate::config::{Config, ConfigError, StoreConfig};
-use crate::wiring::rehearsal::{Finding, Verdict, rehearse, try_listen};
+use crate::wiring::rehearsal::{Finding, RehearsalVerdict, rehearse, try_listen};
 
 /// The day this was written: a clock before it was never set.
 const NOT_BEFORE_MS: i64 = 1_763_164_800_000;
@@ -115,9 +115,9 @@ impl Check {
             false => format!("`{name}`: {}", visible(why)),
         };
         match &finding.verdict {
-            Verdict::Ready => Check::fine(finding.what, format!("`{name}` is ready")),
-            Verdict::Doubtful(why) => Check::failed(finding.what, &worded(why)).doubtful(),
-            Verdict::Wrong(why) => Check::failed(finding.what, &worded(why)),
+            RehearsalVerdict::Ready => Check::fine(finding.what, format!("`{name}` is ready")),
+            RehearsalVerdict::Doubtful(why) => Check::failed(finding.what, &worded(why)).doubtful(),
+            RehearsalVerdict::Wrong(why) => Check::failed(finding.what, &worded(why)),
         }
     }
 

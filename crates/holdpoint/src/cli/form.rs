@@ -8,7 +8,7 @@ use domain::schema;
 use domain::visible::visible;
 use serde_json::{Map, Value};
 
-use super::menu::{Entry, Menu};
+use super::menu::{Menu, MenuEntry};
 
 /// Asks until the whole form is valid.
 pub fn fill(menu: &mut Menu<'_>, form: Option<&Value>) -> anyhow::Result<Value> {
@@ -40,7 +40,7 @@ fn walk(menu: &mut Menu<'_>, form: &Value, fields: &Map<String, Value>) -> anyho
     ordered.sort_by_key(|(name, _)| place(name).unwrap_or(needed.len()));
     let mut filled = Map::new();
     for (name, schema) in ordered {
-        let field = Field { name, schema, required: place(name).is_some() };
+        let field = FormEntry { name, schema, required: place(name).is_some() };
         if let Some(value) = field.ask(menu)? {
             filled.insert(name.clone(), value);
         }
@@ -48,13 +48,13 @@ fn walk(menu: &mut Menu<'_>, form: &Value, fields: &Map<String, Value>) -> anyho
     Ok(Value::Object(filled))
 }
 
-struct Field<'a> {
+struct FormEntry<'a> {
     name: &'a str,
     schema: &'a Value,
     required: bool,
 }
 
-impl Field<'_> {
+impl FormEntry<'_> {
     /// Nothing: an optional field was left out.
     fn ask(&self, menu: &mut Menu<'_>) -> anyhow::Result<Option<Value>> {
         menu.say("")?;
@@ -124,7 +124,7 @@ impl Field<'_> {
                     if text.is_empty() {
                         return Ok(None);
                     }
-                    match read(simple, &text) {
+                    match parse_field(simple, &text) {
                         Ok(value) => return Ok(Some(value)),
                         Err(why) => menu.say(&why)?,
                     }
@@ -150,7 +150,7 @@ impl Field<'_> {
     fn one_of(&self, menu: &mut Menu<'_>, values: &[Value]) -> anyhow::Result<Option<Value>> {
         let mut entries = entries(values);
         if self.may_skip() {
-            entries.push(Entry::new(SKIP, "(leave empty)"));
+            entries.push(MenuEntry::new(SKIP, "(leave empty)"));
         }
         let chosen = menu.choose_one(&entries)?;
         Ok(position(&chosen).and_then(|index| values.get(index)).cloned())
@@ -159,7 +159,7 @@ impl Field<'_> {
     fn some_of(&self, menu: &mut Menu<'_>, values: &[Value]) -> anyhow::Result<Option<Value>> {
         let mut entries = entries(values);
         if self.may_skip() {
-            entries.push(Entry::new(SKIP, "(leave empty)"));
+            entries.push(MenuEntry::new(SKIP, "(leave empty)"));
         }
         let chosen = menu.choose(&entries, true, false)?;
         if chosen.iter().any(|id| id == SKIP) {
@@ -176,7 +176,7 @@ impl Field<'_> {
                 return Ok(None);
             }
             let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            match parts.map(|part| read(of, part)).collect::<Result<Vec<_>, _>>() {
+            match parts.map(|part| parse_field(of, part)).collect::<Result<Vec<_>, _>>() {
                 Ok(values) => return Ok(Some(Value::Array(values))),
                 Err(why) => menu.say(&why)?,
             }
@@ -187,12 +187,12 @@ impl Field<'_> {
 const SKIP: &str = "@skip";
 
 /// The ids are positions with a mark, because a bare number is the menu's own.
-fn entries(values: &[Value]) -> Vec<Entry> {
+fn entries(values: &[Value]) -> Vec<MenuEntry> {
     let label = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let entry = |(index, value)| Entry::new(&format!("@{index}"), &label(value));
+    let entry = |(index, value)| MenuEntry::new(&format!("@{index}"), &label(value));
     values.iter().enumerate().map(entry).collect()
 }
 
@@ -215,7 +215,7 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-fn read(kind: &str, text: &str) -> Result<Value, String> {
+fn parse_field(kind: &str, text: &str) -> Result<Value, String> {
     let number = || serde_json::from_str::<Value>(text).ok().filter(Value::is_number);
     match kind {
         "integer" => number()

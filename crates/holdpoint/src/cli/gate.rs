@@ -146,7 +146,7 @@ impl Errand {
         loop {
             tokio::select! {
                 ended = child.wait() => return match ended {
-                    Ok(status) => said(status),
+                    Ok(status) => exit_report(status),
                     Err(error) => (Exit::Failed, format!("cannot tell how it ended: {error}")),
                 },
                 interrupt = interrupts.next() => pass_on(interrupt, pid),
@@ -170,7 +170,7 @@ fn pass_on(interrupt: Interrupt, pid: Option<Pid>) {
 }
 
 /// The code to end with and the words to report.
-fn said(status: ExitStatus) -> (Exit, String) {
+fn exit_report(status: ExitStatus) -> (Exit, String) {
     match (status.code(), status.signal()) {
         (Some(code), _) => {
             // Always in range on the systems that we run on; otherwise it must not look like 0.
@@ -276,7 +276,13 @@ mod tests {
 
     #[test]
     fn a_command_ends_with_its_own_code() {
-        assert_eq!(said(ExitStatus::from_raw(3 << 8)), (Exit::Command(3), "exit code 3".into()));
-        assert_eq!(said(ExitStatus::from_raw(9)), (Exit::Command(137), "ended by signal 9".into()));
+        assert_eq!(
+            exit_report(ExitStatus::from_raw(3 << 8)),
+            (Exit::Command(3), "exit code 3".into())
+        );
+        assert_eq!(
+            exit_report(ExitStatus::from_raw(9)),
+            (Exit::Command(137), "ended by signal 9".into())
+        );
     }
 }

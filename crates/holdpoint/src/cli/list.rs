@@ -153,7 +153,7 @@ fn listed(out: &Screen, holds: &[Value], args: &ListArgs, now: Timestamp) -> Str
         };
     }
     let states = args.state != "pending";
-    let head = Row {
+    let head = ListRow {
         tag: "TAG".into(),
         risk: "RISK".into(),
         age: "OPENED".into(),
@@ -171,7 +171,7 @@ fn listed(out: &Screen, holds: &[Value], args: &ListArgs, now: Timestamp) -> Str
     text
 }
 
-struct Row {
+struct ListRow {
     tag: String,
     risk: String,
     age: String,
@@ -179,14 +179,14 @@ struct Row {
     title: String,
 }
 
-fn row(hold: &Value, now: Timestamp) -> Row {
+fn row(hold: &Value, now: Timestamp) -> ListRow {
     let word = |key: &str| match &hold[key] {
         Value::String(text) => visible(text),
         Value::Object(object) => visible(object.get("name").and_then(Value::as_str).unwrap_or("?")),
         _ => "?".into(),
     };
     let opened = hold["opened_at"].as_str().and_then(Timestamp::parse);
-    Row {
+    ListRow {
         tag: word("tag"),
         risk: word("risk"),
         age: opened.map_or_else(|| "?".into(), |at| distance(at, now)),
@@ -195,7 +195,7 @@ fn row(hold: &Value, now: Timestamp) -> Row {
     }
 }
 
-impl Row {
+impl ListRow {
     /// One line that fits: what somebody else wrote comes last, and is cut.
     fn line(&self, columns: usize, state: Option<&str>, screen: &Screen) -> String {
         let mut line = format!("{} ", fit(&self.tag, 4));
@@ -292,7 +292,7 @@ mod tests {
     fn an_empty_inbox_says_so() {
         use clap::Parser as _;
         let cli = crate::cli::Cli::parse_from(["holdpoint", "list"]);
-        let crate::cli::args::Command::List(args) = cli.command else { panic!("not a list") };
+        let crate::cli::args::CliCommand::List(args) = cli.command else { panic!("not a list") };
         assert_eq!(listed(&Screen::plain(), &[], &args, NOW), "Nothing waits for an answer.\n");
     }
 }

@@ -22,7 +22,7 @@ pub async fn login(server: &str, terminal: &Terminal, args: &LoginArgs) -> anyho
     let (client, token) = match &args.link {
         Some(link) => by_link(link).await?,
         None => {
-            let token = asked(terminal, server)?;
+            let token = ask_token(terminal, server)?;
             (Client::with_token(server, Some(token.clone()))?, token)
         }
     };
@@ -68,7 +68,7 @@ fn store() -> anyhow::Result<TokenStore> {
 }
 
 /// A token that somebody pastes, or that a script sends. It is not echoed where that can be had.
-fn asked(terminal: &Terminal, server: &str) -> anyhow::Result<String> {
+fn ask_token(terminal: &Terminal, server: &str) -> anyhow::Result<String> {
     let mut text = String::new();
     if terminal.can_ask() {
         terminal.note(&format!(

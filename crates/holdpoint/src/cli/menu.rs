@@ -16,16 +16,16 @@ const LINE_BYTES_MAX: u64 = 256 << 10;
 
 /// One thing that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct MenuEntry {
     /// What is sent when it is chosen.
     pub id: String,
     pub label: String,
     pub description: Option<String>,
 }
 
-impl Entry {
-    pub fn new(id: &str, label: &str) -> Entry {
-        Entry { id: id.into(), label: label.into(), description: None }
+impl MenuEntry {
+    pub fn new(id: &str, label: &str) -> MenuEntry {
+        MenuEntry { id: id.into(), label: label.into(), description: None }
     }
 }
 
@@ -101,7 +101,7 @@ impl<'a> Menu<'a> {
     }
 
     /// One of these, by number, id or exact label.
-    pub fn choose_one(&mut self, entries: &[Entry]) -> anyhow::Result<String> {
+    pub fn choose_one(&mut self, entries: &[MenuEntry]) -> anyhow::Result<String> {
         let chosen = self.choose(entries, false, false)?;
         chosen.into_iter().next().ok_or_else(|| Abandoned.into())
     }
@@ -109,7 +109,7 @@ impl<'a> Menu<'a> {
     /// The ids of what was chosen; with `allow_other` also what somebody wrote.
     pub fn choose(
         &mut self,
-        entries: &[Entry],
+        entries: &[MenuEntry],
         multiple: bool,
         allow_other: bool,
     ) -> anyhow::Result<Vec<String>> {
@@ -135,7 +135,11 @@ impl<'a> Menu<'a> {
         }
     }
 
-    fn written_out(&mut self, entries: &[Entry], picks: Vec<Pick>) -> anyhow::Result<Vec<String>> {
+    fn written_out(
+        &mut self,
+        entries: &[MenuEntry],
+        picks: Vec<Pick>,
+    ) -> anyhow::Result<Vec<String>> {
         let mut chosen = Vec::new();
         for pick in picks {
             chosen.push(match pick {
@@ -155,7 +159,7 @@ enum Pick {
 
 /// What a typed line picks, or why it picks nothing.
 fn picked(
-    entries: &[Entry],
+    entries: &[MenuEntry],
     multiple: bool,
     allow_other: bool,
     typed: &str,
@@ -182,7 +186,7 @@ fn picked(
 
 /// The id of what `--choose` names: by number, id or exact label, as in the menu. `None`: nothing of that name, which
 /// the server judges. A number that is also the id or label of another option is not guessed.
-pub fn named(entries: &[Entry], typed: &str) -> Result<Option<String>, String> {
+pub fn named(entries: &[MenuEntry], typed: &str) -> Result<Option<String>, String> {
     let id = |pick: Pick| match pick {
         Pick::Entry(index) => entries.get(index).map(|entry| entry.id.clone()),
         Pick::Other => None,
@@ -194,11 +198,11 @@ pub fn named(entries: &[Entry], typed: &str) -> Result<Option<String>, String> {
     }
 }
 
-fn is_named(entries: &[Entry], typed: &str) -> bool {
+fn is_named(entries: &[MenuEntry], typed: &str) -> bool {
     entries.iter().any(|entry| entry.label == typed || entry.id == typed)
 }
 
-fn pick(entries: &[Entry], allow_other: bool, typed: &str) -> Result<Pick, String> {
+fn pick(entries: &[MenuEntry], allow_other: bool, typed: &str) -> Result<Pick, String> {
     let last = entries.len() + usize::from(allow_other);
     let numbered = |text: &str| match text.parse::<usize>() {
         Ok(number) if (1..=entries.len()).contains(&number) => Some(Pick::Entry(number - 1)),
@@ -225,13 +229,17 @@ fn pick(entries: &[Entry], allow_other: bool, typed: &str) -> Result<Pick, Strin
 mod tests {
     use super::*;
 
-    fn strategies() -> Vec<Entry> {
-        vec![Entry::new("bg", "Blue-Green"), Entry::new("c", "Canary"), Entry::new("r", "Rolling")]
+    fn strategies() -> Vec<MenuEntry> {
+        vec![
+            MenuEntry::new("bg", "Blue-Green"),
+            MenuEntry::new("c", "Canary"),
+            MenuEntry::new("r", "Rolling"),
+        ]
     }
 
     /// Types these lines into a menu; gives what was chosen and everything that was shown.
     fn menu(
-        entries: &[Entry],
+        entries: &[MenuEntry],
         multiple: bool,
         other: bool,
         typed: &str,
@@ -255,7 +263,11 @@ mod tests {
 
     #[test]
     fn an_argument_chooses_as_the_menu_does_and_a_doubtful_number_does_not() {
-        let foreign = [Entry::new("0", "Cancel"), Entry::new("1", "Staging"), Entry::new("b", "B")];
+        let foreign = [
+            MenuEntry::new("0", "Cancel"),
+            MenuEntry::new("1", "Staging"),
+            MenuEntry::new("b", "B"),
+        ];
         let named = |typed: &str| named(&foreign, typed);
         for (typed, id) in [("#1", "0"), ("3", "b"), ("b", "b"), ("Cancel", "0"), ("0", "0")] {
             assert_eq!(named(typed), Ok(Some(id.into())), "{typed}");
@@ -296,11 +308,11 @@ mod tests {
 
     #[test]
     fn a_label_that_looks_like_another_number_is_not_guessed() {
-        let entries = [Entry::new("a", "2"), Entry::new("b", "x")];
+        let entries = [MenuEntry::new("a", "2"), MenuEntry::new("b", "x")];
         let (chosen, shown) = menu(&entries, false, false, "2\n#2\n");
         assert_eq!(chosen.unwrap(), ["b"]);
         assert!(shown.contains("type #2 for the number"), "{shown}");
-        let with_comma = [Entry::new("a", "yes, now"), Entry::new("b", "no")];
+        let with_comma = [MenuEntry::new("a", "yes, now"), MenuEntry::new("b", "no")];
         assert_eq!(menu(&with_comma, true, false, "yes, now\n").0.unwrap(), ["a"]);
     }
 
@@ -314,9 +326,9 @@ mod tests {
 
     #[test]
     fn options_cannot_draw_on_the_terminal() {
-        let entries = [Entry {
+        let entries = [MenuEntry {
             description: Some("\u{1b}]0;x\u{7}".into()),
-            ..Entry::new("a", "safe\u{202e}\n  2) hidden")
+            ..MenuEntry::new("a", "safe\u{202e}\n  2) hidden")
         }];
         let (_, shown) = menu(&entries, false, false, "1\n");
         assert_eq!(

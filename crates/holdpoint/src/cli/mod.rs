@@ -39,7 +39,9 @@ pub mod waiting;
 use std::process::ExitCode;
 
 pub use args::Cli;
-use args::{AuditCommand, ChannelsCommand, Command, PolicyCommand, ReplyCommand, SERVER_DEFAULT};
+use args::{
+    AuditCommand, ChannelsCommand, CliCommand, PolicyCommand, ReplyCommand, SERVER_DEFAULT,
+};
 use clap::Parser as _;
 use client::Client;
 use exit::Exit;
@@ -87,33 +89,35 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
     let server = cli.server.as_deref().unwrap_or(SERVER_DEFAULT);
     let client = || Client::new(server);
     let exit = match cli.command {
-        Command::Demo(args) => return Box::pin(crate::demo::run(args)).await,
-        Command::Serve(args) => return Box::pin(crate::serve::run(args)).await,
-        Command::Init(args) => init::run(terminal, &args),
-        Command::Login(args) => login::login(server, terminal, &args).await,
-        Command::Logout(args) => login::logout(server, terminal, &args),
-        Command::List(args) => list::run(&client()?, terminal, &args).await,
-        Command::Claim(args) => answer::claim(&client()?, terminal, &args).await,
-        Command::Show(args) => answer::show(&client()?, terminal, &args).await,
-        Command::Approve(args) => answer::approve(&client()?, terminal, &args).await,
-        Command::Deny(args) => answer::deny(&client()?, terminal, &args).await,
-        Command::Answer(args) => answer::answer(&client()?, terminal, &args).await,
-        Command::Ask(args) => ask::run(&client()?, terminal, &args).await,
-        Command::Gate(args) => gate::run(&client()?, terminal, &args).await,
-        Command::Hook(command) => return Ok(hook::run(server, terminal, command).await),
-        Command::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
-        Command::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
-        Command::Channels(ChannelsCommand::Check(args)) => channels::check(terminal, &args).await,
-        Command::Reply(ReplyCommand::Explain(args)) => reply::explain(terminal, &args),
-        Command::Audit(AuditCommand::Export(args)) => {
+        CliCommand::Demo(args) => return Box::pin(crate::demo::run(args)).await,
+        CliCommand::Serve(args) => return Box::pin(crate::serve::run(args)).await,
+        CliCommand::Init(args) => init::run(terminal, &args),
+        CliCommand::Login(args) => login::login(server, terminal, &args).await,
+        CliCommand::Logout(args) => login::logout(server, terminal, &args),
+        CliCommand::List(args) => list::run(&client()?, terminal, &args).await,
+        CliCommand::Claim(args) => answer::claim(&client()?, terminal, &args).await,
+        CliCommand::Show(args) => answer::show(&client()?, terminal, &args).await,
+        CliCommand::Approve(args) => answer::approve(&client()?, terminal, &args).await,
+        CliCommand::Deny(args) => answer::deny(&client()?, terminal, &args).await,
+        CliCommand::Answer(args) => answer::answer(&client()?, terminal, &args).await,
+        CliCommand::Ask(args) => ask::run(&client()?, terminal, &args).await,
+        CliCommand::Gate(args) => gate::run(&client()?, terminal, &args).await,
+        CliCommand::Hook(command) => return Ok(hook::run(server, terminal, command).await),
+        CliCommand::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
+        CliCommand::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
+        CliCommand::Channels(ChannelsCommand::Check(args)) => {
+            channels::check(terminal, &args).await
+        }
+        CliCommand::Reply(ReplyCommand::Explain(args)) => reply::explain(terminal, &args),
+        CliCommand::Audit(AuditCommand::Export(args)) => {
             audit::export(&client()?, terminal, &args).await
         }
-        Command::Audit(AuditCommand::Verify(args)) => audit::verify(terminal, &args),
-        Command::Token(command) => token::run(&client()?, terminal, &command).await,
-        Command::Freeze(args) => freeze::run(&client()?, terminal, &args).await,
-        Command::Doctor(args) => doctor::run(cli.server.as_deref(), terminal, &args).await,
-        Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::man(terminal, &args),
+        CliCommand::Audit(AuditCommand::Verify(args)) => audit::verify(terminal, &args),
+        CliCommand::Token(command) => token::run(&client()?, terminal, &command).await,
+        CliCommand::Freeze(args) => freeze::run(&client()?, terminal, &args).await,
+        CliCommand::Doctor(args) => doctor::run(cli.server.as_deref(), terminal, &args).await,
+        CliCommand::Completions(args) => shell::completions(&args),
+        CliCommand::Man(args) => shell::man(terminal, &args),
     }?;
     Ok(ExitCode::from(exit.code()))
 }

@@ -87,7 +87,7 @@ pub fn explain(terminal: &Terminal, args: &PolicyExplainArgs) -> anyhow::Result<
     let lines = config.policy.explain(&facts);
     let out = terminal.out();
     if args.json {
-        let mut told = told(&config.policy.rule(&facts), &lines);
+        let mut told = ruling_json(&config.policy.rule(&facts), &lines);
         told["facts"] = Value::from(facts_line(&facts));
         out.print(&json::pretty(&told))?;
         return Ok(Exit::Done);
@@ -102,7 +102,7 @@ pub fn explain(terminal: &Terminal, args: &PolicyExplainArgs) -> anyhow::Result<
     Ok(Exit::Done)
 }
 
-fn told(verdict: &Verdict, lines: &[String]) -> Value {
+fn ruling_json(verdict: &Verdict, lines: &[String]) -> Value {
     let (decision, ask) = match &verdict.decision {
         Decision::Allow => ("allow", Value::Null),
         Decision::Deny => ("deny", Value::Null),
@@ -240,7 +240,7 @@ ask = { roles = ["dba"] }
             )
         );
         assert!(line.ends_with("sql.has_where = false, sql.rows = unknown"), "{line}");
-        let told = told(&config.policy.rule(&facts), &config.policy.explain(&facts));
+        let told = ruling_json(&config.policy.rule(&facts), &config.policy.explain(&facts));
         assert_eq!(told["decision"], "ask");
         assert_eq!(told["rule"], "deletes need a dba");
         assert_eq!(told["ask"]["roles"], json!(["dba"]));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::exit::Abandoned;
 use super::form;
-use super::menu::{Entry, Menu};
+use super::menu::{Menu, MenuEntry};
 use super::output::{Paint, Screen};
 
 /// A dangerous call wants more than a habit: the tag differs from hold to hold.
@@ -23,8 +23,8 @@ pub fn confirm(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Re
 }
 
 /// What a hold has to choose from.
-pub fn options_of(hold: &Value) -> Vec<Entry> {
-    let entry = |option: &Value| Entry {
+pub fn options_of(hold: &Value) -> Vec<MenuEntry> {
+    let entry = |option: &Value| MenuEntry {
         id: option["id"].as_str().unwrap_or_default().to_owned(),
         label: option["label"].as_str().unwrap_or_default().to_owned(),
         description: option["description"].as_str().map(str::to_owned),
@@ -51,9 +51,9 @@ pub fn ask_for(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Re
         "settle" => {
             menu.say("What really happened to this call?")?;
             let how = menu.choose_one(&[
-                Entry::new("succeeded", "It ran, and did what it should"),
-                Entry::new("failed", "It ran or began, and failed"),
-                Entry::new("retry", "It did not happen: propose it again"),
+                MenuEntry::new("succeeded", "It ran, and did what it should"),
+                MenuEntry::new("failed", "It ran or began, and failed"),
+                MenuEntry::new("retry", "It did not happen: propose it again"),
             ])?;
             let mut answer = json!({"settle": how});
             let content = menu.line("What did it give? (may be left empty)")?;
@@ -67,13 +67,13 @@ pub fn ask_for(menu: &mut Menu<'_>, screen: &Screen, hold: &Value) -> anyhow::Re
             let goes_on = hold["session"].is_string() && hold["call"].is_null();
             let what = match goes_on {
                 true => menu.choose_one(&[
-                    Entry::new("approve", "let the run go on"),
-                    Entry::new("deny", "end the run"),
+                    MenuEntry::new("approve", "let the run go on"),
+                    MenuEntry::new("deny", "end the run"),
                 ])?,
                 false => menu.choose_one(&[
-                    Entry::new("approve", "approve exactly this call"),
-                    Entry::new("deny", "deny it"),
-                    Entry::new("respond", "answer in its place: nothing runs"),
+                    MenuEntry::new("approve", "approve exactly this call"),
+                    MenuEntry::new("deny", "deny it"),
+                    MenuEntry::new("respond", "answer in its place: nothing runs"),
                 ])?,
             };
             match what.as_str() {

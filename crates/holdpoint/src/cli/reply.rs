@@ -18,21 +18,21 @@ const LINE_BYTES_MAX: u64 = 1 << 20;
 
 pub fn explain(terminal: &Terminal, args: &ReplyExplainArgs) -> anyhow::Result<Exit> {
     let out = terminal.out();
-    let Some(text) = &args.text else { return lines(&out, io::stdin().lock()) };
+    let Some(text) = &args.text else { return judge_lines(&out, io::stdin().lock()) };
     let context = match &args.context {
         None => ReplyContext::default(),
-        Some(json) => serde_json::from_str::<Asks>(json)
+        Some(json) => serde_json::from_str::<ContextOptions>(json)
             .map_err(|why| UsageError(format!("--context is no good: {why}")))?
             .context()
             .map_err(|why| UsageError(format!("--context is no good: {why}")))?,
     };
     let verdict = parse_reply(text, &context);
     if args.json {
-        out.line(&told(&verdict).to_string())?;
+        out.line(&verdict_json(&verdict).to_string())?;
     } else {
         out.line(&format!(
             "{} ({}): {}",
-            out.paint(paint(&verdict), &spoken(&verdict)),
+            out.paint(paint(&verdict), &verdict_line(&verdict)),
             verdict.reason_name(),
             verdict.describe()
         ))?;
@@ -42,7 +42,7 @@ pub fn explain(terminal: &Terminal, args: &ReplyExplainArgs) -> anyhow::Result<E
 
 /// One verdict for each line. A line that cannot be read gets an error in its place, so that the
 /// lines of question and answer stay side by side, and makes the command fail at its end.
-fn lines(out: &Screen, mut input: impl BufRead) -> anyhow::Result<Exit> {
+fn judge_lines(out: &Screen, mut input: impl BufRead) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     let mut number = 0_u64;
     loop {
@@ -58,9 +58,9 @@ fn lines(out: &Screen, mut input: impl BufRead) -> anyhow::Result<Exit> {
         if whole && line.trim_ascii().is_empty() {
             continue;
         }
-        let read = if whole { read(&line) } else { Err("the line is too long".into()) };
+        let read = if whole { parse_line(&line) } else { Err("the line is too long".into()) };
         match read {
-            Ok(verdict) => out.line(&told(&verdict).to_string())?,
+            Ok(verdict) => out.line(&verdict_json(&verdict).to_string())?,
             Err(why) => {
                 exit = Exit::Failed;
                 let why = format!("line {number}: {}", visible(&why));
@@ -83,7 +83,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-fn read(line: &[u8]) -> Result<ReplyVerdict, String> {
+fn parse_line(line: &[u8]) -> Result<ReplyVerdict, String> {
     let asked: Line = serde_json::from_slice(line).map_err(|why| why.to_string())?;
     let context = asked.ctx.unwrap_or_default().context()?;
     Ok(parse_reply(&asked.text, &context))
@@ -92,13 +92,13 @@ fn read(line: &[u8]) -> Result<ReplyVerdict, String> {
 #[derive(Deserialize)]
 struct Line {
     text: String,
-    ctx: Option<Asks>,
+    ctx: Option<ContextOptions>,
 }
 
 /// The context, with the plain question for everything that is not said.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Asks {
+#[serde(deny_unknown_fields, default, expecting = "struct Asks")]
+struct ContextOptions {
     kind: String,
     options: Vec<String>,
     multi: bool,
@@ -111,9 +111,9 @@ struct Asks {
     formatted: bool,
 }
 
-impl Default for Asks {
-    fn default() -> Asks {
-        Asks {
+impl Default for ContextOptions {
+    fn default() -> ContextOptions {
+        ContextOptions {
             kind: "confirm".into(),
             options: Vec::new(),
             multi: false,
@@ -128,7 +128,7 @@ impl Default for Asks {
     }
 }
 
-impl Asks {
+impl ContextOptions {
     fn context(self) -> Result<ReplyContext, String> {
         let asked = match self.kind.as_str() {
             "confirm" => ExpectedReply::Confirm { numbered: self.numbered },
@@ -149,7 +149,7 @@ impl Asks {
     }
 }
 
-fn told(verdict: &ReplyVerdict) -> Value {
+fn verdict_json(verdict: &ReplyVerdict) -> Value {
     let value = match verdict {
         ReplyVerdict::Choice(ChosenOptions::One(number), _) => json!(number),
         ReplyVerdict::Choice(ChosenOptions::Several(numbers), _) => json!(numbers),
@@ -158,7 +158,7 @@ fn told(verdict: &ReplyVerdict) -> Value {
     json!({"verdict": verdict.name(), "why": verdict.reason_name(), "value": value})
 }
 
-fn spoken(verdict: &ReplyVerdict) -> String {
+fn verdict_line(verdict: &ReplyVerdict) -> String {
     match verdict {
         ReplyVerdict::Choice(ChosenOptions::One(number), _) => format!("choice {number}"),
         ReplyVerdict::Choice(ChosenOptions::Several(numbers), _) => {

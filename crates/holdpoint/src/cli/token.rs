@@ -29,7 +29,7 @@ pub async fn run(
             }
         }
         TokenCommand::List(args) => {
-            let tokens = all(client).await?;
+            let tokens = list_tokens(client).await?;
             if args.json {
                 out.print(&json::pretty(&Value::Array(tokens)))?;
             } else {
@@ -76,7 +76,7 @@ fn wanted(args: &TokenCreateArgs) -> Value {
 }
 
 /// Every page of the list.
-async fn all(client: &Client) -> anyhow::Result<Vec<Value>> {
+async fn list_tokens(client: &Client) -> anyhow::Result<Vec<Value>> {
     let mut tokens = Vec::new();
     let mut path = "/v1/tokens".to_owned();
     loop {

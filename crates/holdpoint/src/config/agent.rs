@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::budgets::BudgetsTable;
 use super::mistakes::Mistakes;
 use super::model::ModelConfig;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 use super::tool::ToolConfig;
 use super::tool::mcp::is_tool_of_a_server;
 use crate::checks;
@@ -52,7 +52,7 @@ impl AgentConfig {
     /// The agent of a table; for one with a mistake, somebody of that name.
     pub(super) fn checked(
         mut table: AgentTable,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
         models: &BTreeMap<String, ModelConfig>,
         tools: &[ToolConfig],
         mistakes: &mut Mistakes,
@@ -103,7 +103,7 @@ impl AgentTable {
 
     fn check(
         self,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
         models: &BTreeMap<String, ModelConfig>,
         tools: &[ToolConfig],
     ) -> Result<AgentConfig> {
@@ -151,7 +151,7 @@ impl AgentTable {
 fn instructions(
     text: Option<String>,
     file: Option<Spanned<String>>,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<Option<String>> {
     let Some(file) = file else { return Ok(text) };
     if text.is_some() {
@@ -167,7 +167,7 @@ fn instructions(
 
 /// Something that must stand elsewhere in the file.
 pub(super) fn refer(
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
     what: &str,
     given: &Spanned<String>,
     known: &[&str],

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::source::Source;
+use super::source::ConfigSource;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditConfig {
@@ -19,7 +19,7 @@ pub(super) struct AuditTable {
 }
 
 impl AuditTable {
-    pub(super) fn check(self, source: &Source<'_>) -> AuditConfig {
+    pub(super) fn check(self, source: &ConfigSource<'_>) -> AuditConfig {
         AuditConfig { checkpoints: self.checkpoints.map(|path| source.path(&path)) }
     }
 }

@@ -5,7 +5,7 @@ use domain::limits::TURNS_PER_RUN_MAX;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 use crate::checks;
 
 /// More than this for one run is a slip of the hand.
@@ -28,7 +28,11 @@ enum Decimal {
 }
 
 impl BudgetsTable {
-    pub(super) fn check(&self, source: &Source<'_>, prices: Option<Prices>) -> Result<Budgets> {
+    pub(super) fn check(
+        &self,
+        source: &ConfigSource<'_>,
+        prices: Option<Prices>,
+    ) -> Result<Budgets> {
         let turns = match &self.turns {
             Some(turns) => {
                 source.checked(turns, checks::turns(*turns.get_ref()))?;
@@ -70,7 +74,7 @@ impl BudgetsTable {
 }
 
 /// An amount as people write it, in whole millionths: beyond this door nobody counts in fractions.
-fn millionths(source: &Source<'_>, key: &str, given: &Spanned<Decimal>) -> Result<u64> {
+fn millionths(source: &ConfigSource<'_>, key: &str, given: &Spanned<Decimal>) -> Result<u64> {
     let amount = match given.get_ref() {
         Decimal::Whole(whole) => f64::from(*whole),
         Decimal::Broken(broken) => *broken,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallbacksConfig {
@@ -24,7 +24,7 @@ pub(super) struct CallbacksTable {
 }
 
 impl CallbacksTable {
-    pub(super) fn check(self, source: &Source<'_>) -> Result<CallbacksConfig> {
+    pub(super) fn check(self, source: &ConfigSource<'_>) -> Result<CallbacksConfig> {
         let secret_envs = self.secret_envs.iter().map(|name| source.variable(name));
         Ok(CallbacksConfig {
             secret_envs: secret_envs.collect::<Result<_>>()?,

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use toml::Spanned;
 
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
-impl Source<'_> {
+impl ConfigSource<'_> {
     pub(super) fn duration(&self, text: &Spanned<String>) -> Result<Duration> {
         parse(text.get_ref()).ok_or_else(|| {
             let shown = domain::visible::visible(text.get_ref());

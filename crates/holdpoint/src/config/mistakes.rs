@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, ConfigErrors, reworded};
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 /// A file with more is not worth reading to the end.
 const MISTAKES_MAX: usize = 50;
@@ -81,7 +81,7 @@ impl Mistakes {
     }
 
     /// Reads the file. An entry that cannot be read is told, taken out, and the rest is read again.
-    pub(super) fn read<T: DeserializeOwned>(&mut self, source: &Source<'_>) -> Option<T> {
+    pub(super) fn read<T: DeserializeOwned>(&mut self, source: &ConfigSource<'_>) -> Option<T> {
         let mut file = match DeTable::parse(source.text()) {
             Ok(file) => file,
             Err(error) => {
@@ -91,7 +91,7 @@ impl Mistakes {
                 return None;
             }
         };
-        let mut taken: Vec<Taken> = Vec::new();
+        let mut taken: Vec<UnreadableEntry> = Vec::new();
         while taken.len() < MISTAKES_MAX {
             let error = match T::deserialize(toml::Deserializer::from(file.clone())) {
                 Ok(read) => return Some(read),
@@ -108,23 +108,23 @@ impl Mistakes {
             if !taken.iter().any(|before| before.explains(&path, &message)) {
                 self.push(source.error(span, message.clone()));
             }
-            taken.push(Taken { path, message });
+            taken.push(UnreadableEntry { path, message });
         }
         None
     }
 }
 
 /// An entry that could not be read.
-struct Taken {
-    path: Vec<Step>,
+struct UnreadableEntry {
+    path: Vec<PathStep>,
     message: String,
 }
 
-impl Taken {
+impl UnreadableEntry {
     /// Whether a key is missing in `table` only because it was misspelt or had a wrong value, and so was
     /// taken out.
-    fn explains(&self, table: &[Step], message: &str) -> bool {
-        let Some((Step::Key(key), above)) = self.path.split_last() else { return false };
+    fn explains(&self, table: &[PathStep], message: &str) -> bool {
+        let Some((PathStep::Key(key), above)) = self.path.split_last() else { return false };
         above == table
             && (message == format!("`{key}` is missing")
                 || message
@@ -134,14 +134,14 @@ impl Taken {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Key(String),
     Item(usize),
 }
 
 /// The way to the smallest entry that lies around a place in the file.
-fn place_of(file: &DeTable<'_>, wanted: &Range<usize>) -> Option<Vec<Step>> {
-    let mut best: Option<(usize, Vec<Step>)> = None;
+fn place_of(file: &DeTable<'_>, wanted: &Range<usize>) -> Option<Vec<PathStep>> {
+    let mut best: Option<(usize, Vec<PathStep>)> = None;
     visit(file, &mut Vec::new(), &mut |span, path| {
         let around = span.start <= wanted.start && wanted.end <= span.end;
         // Of two that are as small, the inner one comes later.
@@ -152,9 +152,13 @@ fn place_of(file: &DeTable<'_>, wanted: &Range<usize>) -> Option<Vec<Step>> {
     best.map(|(_, path)| path)
 }
 
-fn visit(table: &DeTable<'_>, path: &mut Vec<Step>, tell: &mut dyn FnMut(Range<usize>, &[Step])) {
+fn visit(
+    table: &DeTable<'_>,
+    path: &mut Vec<PathStep>,
+    tell: &mut dyn FnMut(Range<usize>, &[PathStep]),
+) {
     for (key, value) in table {
-        path.push(Step::Key(key.get_ref().to_string()));
+        path.push(PathStep::Key(key.get_ref().to_string()));
         tell(key.span(), path);
         visit_value(value, path, tell);
         path.pop();
@@ -163,15 +167,15 @@ fn visit(table: &DeTable<'_>, path: &mut Vec<Step>, tell: &mut dyn FnMut(Range<u
 
 fn visit_value(
     value: &Spanned<DeValue<'_>>,
-    path: &mut Vec<Step>,
-    tell: &mut dyn FnMut(Range<usize>, &[Step]),
+    path: &mut Vec<PathStep>,
+    tell: &mut dyn FnMut(Range<usize>, &[PathStep]),
 ) {
     tell(value.span(), path);
     match value.get_ref() {
         DeValue::Table(table) => visit(table, path, tell),
         DeValue::Array(items) => {
             for (number, item) in items.iter().enumerate() {
-                path.push(Step::Item(number));
+                path.push(PathStep::Item(number));
                 visit_value(item, path, tell);
                 path.pop();
             }
@@ -180,8 +184,8 @@ fn visit_value(
     }
 }
 
-fn take(file: &mut DeTable<'_>, path: &[Step]) -> Option<()> {
-    let (Step::Key(first), rest) = path.split_first()? else { return None };
+fn take(file: &mut DeTable<'_>, path: &[PathStep]) -> Option<()> {
+    let (PathStep::Key(first), rest) = path.split_first()? else { return None };
     if rest.is_empty() {
         file.remove(first.as_str());
         return Some(());
@@ -190,17 +194,17 @@ fn take(file: &mut DeTable<'_>, path: &[Step]) -> Option<()> {
     for (number, step) in rest.iter().enumerate() {
         let last = number + 1 == rest.len();
         value = match (value, step) {
-            (DeValue::Table(table), Step::Key(key)) if last => {
+            (DeValue::Table(table), PathStep::Key(key)) if last => {
                 table.remove(key.as_str());
                 return Some(());
             }
-            (DeValue::Array(items), Step::Item(number)) if last => {
+            (DeValue::Array(items), PathStep::Item(number)) if last => {
                 let others = items.clone().into_iter().enumerate();
                 *items = others.filter(|(at, _)| at != number).map(|(_, item)| item).collect();
                 return Some(());
             }
-            (DeValue::Table(table), Step::Key(key)) => table.get_mut(key.as_str())?.get_mut(),
-            (DeValue::Array(items), Step::Item(number)) => items.get_mut(*number)?.get_mut(),
+            (DeValue::Table(table), PathStep::Key(key)) => table.get_mut(key.as_str())?.get_mut(),
+            (DeValue::Array(items), PathStep::Item(number)) => items.get_mut(*number)?.get_mut(),
             _ => return None,
         };
     }
@@ -208,12 +212,12 @@ fn take(file: &mut DeTable<'_>, path: &[Step]) -> Option<()> {
 }
 
 /// The name of the table that an entry belongs to, for those who refer to it.
-fn name_of(file: &DeTable<'_>, path: &[Step]) -> Option<(&'static str, String)> {
-    let [Step::Key(section), table, ..] = path else { return None };
+fn name_of(file: &DeTable<'_>, path: &[PathStep]) -> Option<(&'static str, String)> {
+    let [PathStep::Key(section), table, ..] = path else { return None };
     let (section, key) = NAMED.into_iter().find(|(known, _)| known == section)?;
     let name = match (table, key) {
-        (Step::Key(name), None) => name.clone(),
-        (Step::Item(number), Some(key)) => {
+        (PathStep::Key(name), None) => name.clone(),
+        (PathStep::Item(number), Some(key)) => {
             let (_, tables) = file.iter().find(|(known, _)| known.get_ref() == section)?;
             let table = tables.get_ref().as_array()?.get(*number)?.get_ref().as_table()?;
             let name = table.iter().find(|(known, _)| known.get_ref() == key);

@@ -43,12 +43,12 @@ pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;
 pub use tool::{
-    Asks, ClientTool, CommandTool, HttpTool, McpReach, McpTools, ShellTool, SqlAccess, SqlDatabase,
-    SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
+    AskScope, ClientToolConfig, CommandTool, HttpTool, McpReach, McpTools, ShellTool, SqlAccess,
+    SqlDatabase, SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
 };
 
 use mistakes::Mistakes;
-use source::Source;
+use source::ConfigSource;
 
 /// A configuration in which everything that is referred to exists and every question can be
 /// answered by somebody.
@@ -88,7 +88,7 @@ impl Config {
 
     /// `name` is the path of the file: it is shown in errors, and paths in it are meant from there.
     pub fn parse(text: &str, name: &str) -> Result<Config, ConfigErrors> {
-        let source = Source::new(text, name);
+        let source = ConfigSource::new(text, name);
         let mut mistakes = Mistakes::default();
         let Some(file) = mistakes.read::<ConfigFile>(&source) else { return Err(mistakes.told()) };
 
@@ -213,7 +213,7 @@ struct ConfigFile {
 fn distinct<'a>(
     what: &str,
     names: impl Iterator<Item = &'a Spanned<String>>,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
     mistakes: &mut Mistakes,
 ) {
     let mut known: HashMap<&str, usize> = HashMap::new();

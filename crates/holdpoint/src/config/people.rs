@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::channel::PLATFORMS;
 use super::mistakes::Mistakes;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 use crate::checks;
 
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ pub(super) struct PersonTable {
 pub(super) fn check(
     people: Vec<PersonTable>,
     channels: &[(&str, &str)],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
     mistakes: &mut Mistakes,
 ) -> People {
     let broken: Vec<Person> = mistakes.broken_in("people").map(stand_in).collect();
@@ -73,7 +73,7 @@ type Accounts = HashMap<(String, String), (String, String)>;
 fn check_one(
     person: PersonTable,
     channels: &[(&str, &str)],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
     known: &mut HashMap<String, usize>,
     accounts: &mut Accounts,
 ) -> Result<Person> {
@@ -117,7 +117,7 @@ fn linked(
     key: &Spanned<String>,
     account: &Spanned<String>,
     channels: &[(&str, &str)],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<()> {
     let name = key.get_ref().as_str();
     let is_platform = PLATFORMS.contains(&name);
@@ -160,7 +160,7 @@ impl PersonTable {
         key: &Spanned<String>,
         account: &Spanned<String>,
         channels: &[(&str, &str)],
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
     ) -> Result<()> {
         let (key, account_of) = (key.get_ref().as_str(), account.get_ref().as_str());
         if !PLATFORMS.contains(&key) || !is_local(key, account_of) {
@@ -205,7 +205,7 @@ impl PersonTable {
         })
     }
 
-    fn checked(self, source: &Source<'_>) -> Result<Person> {
+    fn checked(self, source: &ConfigSource<'_>) -> Result<Person> {
         let mut roles = BTreeSet::new();
         for role in &self.roles {
             source.checked(role, checks::role_name(role.get_ref()))?;

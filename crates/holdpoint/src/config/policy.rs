@@ -15,7 +15,7 @@ use toml::Spanned;
 use super::error::unknown_key;
 use super::json::json;
 use super::mistakes::Mistakes;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 use super::tool::{ToolConfig, ToolKind};
 use crate::checks;
 
@@ -105,7 +105,7 @@ impl PolicyTable {
         self,
         people: &People,
         line: usize,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
         mistakes: &mut Mistakes,
     ) -> Option<Policy> {
         let base = PolicySpec::default();
@@ -165,7 +165,7 @@ fn read_rules(path: &std::path::Path) -> std::io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-impl Source<'_> {
+impl ConfigSource<'_> {
     /// The rules of another file, or of a pack that comes with the program.
     fn included(&self, file: &Spanned<String>, people: &People) -> Result<Vec<Result<RuleSpec>>> {
         let name = file.get_ref().as_str();
@@ -188,7 +188,7 @@ impl Source<'_> {
                 (text, path.display().to_string())
             }
         };
-        let source = Source::new(&text, &shown);
+        let source = ConfigSource::new(&text, &shown);
         let rules: RulesFile = source.read_with(std::marker::PhantomData)?;
         Ok(rules.policy.rules.into_iter().map(|rule| source.rule(rule, people)).collect())
     }

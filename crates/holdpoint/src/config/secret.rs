@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 pub use crate::secret_source::SecretSource;
 
-impl Source<'_> {
+impl ConfigSource<'_> {
     /// Exactly one of `KEY_env` and `KEY_file`.
     pub(super) fn secret(
         &self,

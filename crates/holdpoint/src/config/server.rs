@@ -7,7 +7,7 @@ pub use egress::Network;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 /// Loopback only, unless the file says otherwise.
 pub const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
@@ -53,7 +53,7 @@ pub(super) struct TlsTable {
 }
 
 impl ServerTable {
-    pub(super) fn check(self, source: &Source<'_>) -> Result<ServerConfig> {
+    pub(super) fn check(self, source: &ConfigSource<'_>) -> Result<ServerConfig> {
         let listen = match &self.listen {
             None => LISTEN_DEFAULT,
             Some(listen) => listen.get_ref().parse().map_err(|_| {
@@ -96,7 +96,7 @@ impl ServerTable {
     }
 }
 
-fn public_url(url: &Spanned<String>, source: &Source<'_>) -> Result<String> {
+fn public_url(url: &Spanned<String>, source: &ConfigSource<'_>) -> Result<String> {
     let sound = |url: &reqwest::Url| {
         matches!(url.scheme(), "http" | "https")
             && url.has_host()

@@ -10,16 +10,16 @@ use super::error::{ConfigError, listed, nearest, reworded};
 
 pub(super) type Result<T> = std::result::Result<T, ConfigError>;
 
-pub(super) struct Source<'a> {
+pub(super) struct ConfigSource<'a> {
     name: &'a str,
     text: &'a str,
     folder: PathBuf,
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn new(text: &'a str, name: &'a str) -> Source<'a> {
+impl<'a> ConfigSource<'a> {
+    pub(super) fn new(text: &'a str, name: &'a str) -> ConfigSource<'a> {
         let folder = Path::new(name).parent().map(Path::to_owned).unwrap_or_default();
-        Source { name, text, folder }
+        ConfigSource { name, text, folder }
     }
 
     pub(super) fn text(&self) -> &'a str {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 const PATH_DEFAULT: &str = "holdpoint-data";
 
@@ -22,7 +22,7 @@ pub(super) struct StoreTable {
 }
 
 impl StoreTable {
-    pub(super) fn check(self, source: &Source<'_>) -> Result<StoreConfig> {
+    pub(super) fn check(self, source: &ConfigSource<'_>) -> Result<StoreConfig> {
         let Some(url) = self.url else {
             return Ok(StoreConfig::Sqlite { path: source.path(PATH_DEFAULT) });
         };

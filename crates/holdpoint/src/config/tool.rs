@@ -20,9 +20,9 @@ use toml::Spanned;
 use tools::limits::TIME_LIMIT_MAX;
 
 use super::error::listed;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 use crate::checks;
-use kind::Kind;
+use kind::DeclaredKind;
 pub use mcp::{McpReach, McpTools};
 
 pub use http::HttpTool;
@@ -53,12 +53,12 @@ pub enum ToolKind {
     ShellCmd(ShellTool),
     Sql(SqlTool),
     Http(HttpTool),
-    Client(ClientTool),
+    Client(ClientToolConfig),
     /// All tools of a server that others wrote.
     Mcp(McpTools),
     /// Asks people: the one kind of tool that is a question.
     Human {
-        asks: Asks,
+        asks: AskScope,
     },
 }
 
@@ -89,7 +89,7 @@ pub struct ShellTool {
 
 /// Something that only the caller's own side can do: a browser, a person.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ClientTool {
+pub struct ClientToolConfig {
     pub description: String,
     pub input_schema: Value,
     pub effects: Effects,
@@ -106,7 +106,7 @@ pub struct ToolEnv {
 
 /// What a model may ask people for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum AskScope {
     /// A choice among options.
     Options,
     /// Also free text, and forms.
@@ -165,10 +165,13 @@ impl ToolTable {
         &self.name
     }
 
-    pub(super) fn check(table: Spanned<ToolTable>, source: &Source<'_>) -> Result<ToolConfig> {
+    pub(super) fn check(
+        table: Spanned<ToolTable>,
+        source: &ConfigSource<'_>,
+    ) -> Result<ToolConfig> {
         let (span, table) = (table.span(), table.into_inner());
         source.checked(&table.name, checks::tool_name(table.name.get_ref()))?;
-        let kind = Kind::parse(&table.kind, source)?;
+        let kind = DeclaredKind::parse(&table.kind, source)?;
         table.refuse_foreign_keys(kind, source)?;
         let confirm = match &table.confirm {
             Some(given) => source.word("confirm", given, &[("two_phase", Confirm::TwoPhase)])?,
@@ -195,9 +198,14 @@ impl ToolTable {
         Ok(ToolConfig { name: table.name.get_ref().as_str().into(), confirm, words, kind })
     }
 
-    fn kind(&self, kind: Kind, span: Range<usize>, source: &Source<'_>) -> Result<ToolKind> {
+    fn kind(
+        &self,
+        kind: DeclaredKind,
+        span: Range<usize>,
+        source: &ConfigSource<'_>,
+    ) -> Result<ToolKind> {
         Ok(match kind {
-            Kind::Command => {
+            DeclaredKind::Command => {
                 let description = self.described(&span, source)?;
                 let argv = self.required("argv", &self.argv, &span, source)?;
                 if argv.get_ref().first().is_none_or(String::is_empty) {
@@ -219,7 +227,7 @@ impl ToolTable {
                     run_as: self.run_as.as_ref().map(|user| user.get_ref().clone()),
                 })
             }
-            Kind::ShellCmd => {
+            DeclaredKind::ShellCmd => {
                 let roots = self.required("roots", &self.roots, &span, source)?;
                 if roots.get_ref().is_empty() {
                     let message = "`roots` is empty; name the folders that commands may work in";
@@ -234,9 +242,9 @@ impl ToolTable {
                     run_as: self.run_as.as_ref().map(|user| user.get_ref().clone()),
                 })
             }
-            Kind::Sql => ToolKind::Sql(self.sql(&span, source)?),
-            Kind::Http => ToolKind::Http(self.http(&span, source)?),
-            Kind::Client => ToolKind::Client(ClientTool {
+            DeclaredKind::Sql => ToolKind::Sql(self.sql(&span, source)?),
+            DeclaredKind::Http => ToolKind::Http(self.http(&span, source)?),
+            DeclaredKind::Client => ToolKind::Client(ClientToolConfig {
                 description: self.described(&span, source)?,
                 input_schema: self.schema(&span, source)?,
                 effects: self.effects(source, &[Effects::ReadOnly, Effects::AtMostOnce])?,
@@ -245,21 +253,21 @@ impl ToolTable {
                     None => Vec::new(),
                 },
             }),
-            Kind::Mcp => ToolKind::Mcp(self.mcp(&span, source)?),
-            Kind::Human => {
+            DeclaredKind::Mcp => ToolKind::Mcp(self.mcp(&span, source)?),
+            DeclaredKind::Human => {
                 let known = [
-                    ("options", Asks::Options),
-                    ("anything", Asks::Anything),
-                    ("questions", Asks::Questions),
+                    ("options", AskScope::Options),
+                    ("anything", AskScope::Anything),
+                    ("questions", AskScope::Questions),
                 ];
                 let asks = self.asks.as_ref().map(|given| source.word("asks", given, &known));
-                ToolKind::Human { asks: asks.transpose()?.unwrap_or(Asks::Options) }
+                ToolKind::Human { asks: asks.transpose()?.unwrap_or(AskScope::Options) }
             }
         })
     }
 
     /// A model calls what it understands.
-    fn described(&self, span: &Range<usize>, source: &Source<'_>) -> Result<String> {
+    fn described(&self, span: &Range<usize>, source: &ConfigSource<'_>) -> Result<String> {
         let description = self.required("description", &self.description, span, source)?;
         if description.get_ref().trim().is_empty() {
             let message = "`description` is empty; say what the tool does, for the model";
@@ -273,7 +281,7 @@ impl ToolTable {
         key: &str,
         value: &'t Option<T>,
         span: &Range<usize>,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
     ) -> Result<&'t T> {
         value.as_ref().ok_or_else(|| {
             let kind = self.kind.get_ref();
@@ -284,7 +292,7 @@ impl ToolTable {
         })
     }
 
-    fn effects(&self, source: &Source<'_>, may_be: &[Effects]) -> Result<Effects> {
+    fn effects(&self, source: &ConfigSource<'_>, may_be: &[Effects]) -> Result<Effects> {
         let Some(given) = &self.effects else { return Ok(Effects::default()) };
         let known: Vec<(&str, Effects)> =
             Effects::ALL.map(|effects| (effects.name(), effects)).into();
@@ -304,7 +312,7 @@ impl ToolTable {
     fn duration(
         &self,
         given: &Option<Spanned<String>>,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
     ) -> Result<Option<Duration>> {
         let Some(given) = given else { return Ok(None) };
         let duration = source.duration(given)?;
@@ -314,7 +322,7 @@ impl ToolTable {
         Ok(Some(duration))
     }
 
-    fn env(&self, source: &Source<'_>) -> Result<ToolEnv> {
+    fn env(&self, source: &ConfigSource<'_>) -> Result<ToolEnv> {
         let ours = |name: &Spanned<String>| {
             let message = "Holdpoint's own variables are never given to a tool; leave this one out";
             match source.variable(name)?.starts_with("HOLDPOINT_") {
@@ -328,7 +336,7 @@ impl ToolTable {
         Ok(ToolEnv { inherit: inherit.collect::<Result<_>>()?, set: set.collect::<Result<_>>()? })
     }
 
-    fn words(&self, schema: Option<&Value>, source: &Source<'_>) -> Result<ToolWords> {
+    fn words(&self, schema: Option<&Value>, source: &ConfigSource<'_>) -> Result<ToolWords> {
         for text in [&self.approve_text, &self.deny_text].into_iter().flatten() {
             schema::check_placeholders(text, schema, source)?;
         }

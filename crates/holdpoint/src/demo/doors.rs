@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use domain::person::PersonId;
 use serde_json::{Value, json};
 use server::{
-    AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, ToolWords, Ui, Wire, Words,
+    AgentType, AiSdk, DoorSetup, DoorWords, Format, FrontendTools, NamedAgent, ToolWords, Ui, Wire,
     World, Worlds,
 };
 
@@ -36,7 +36,7 @@ const AGENT_TYPES: [(&str, Format); 7] = [
 ];
 
 /// Every door, leading to these agents.
-pub(super) fn all(agents: &[&str], person: &str) -> Vec<DoorSetup> {
+pub(super) fn demo_doors(agents: &[&str], person: &str) -> Vec<DoorSetup> {
     let named = || agents.iter().map(|id| NamedAgent { name: (*id).into(), agent: (*id).into() });
     let first = agents.first().copied().unwrap_or_default();
     let kind = |name: &str, format| AgentType {
@@ -65,7 +65,7 @@ pub(super) fn all(agents: &[&str], person: &str) -> Vec<DoorSetup> {
 }
 
 /// The sentences of the front end that the demo's deployment comes from.
-pub(super) fn words() -> Words {
+pub(super) fn demo_words() -> DoorWords {
     let words = ToolWords {
         approve_text: Some(
             "Yes, please proceed with deploying \"{projectName}\" to Shipper Cloud.".into(),
@@ -74,7 +74,7 @@ pub(super) fn words() -> Words {
         approve_value: Some("Yes, deploy to Shipper Cloud".into()),
         deny_value: Some("No, cancel deployment".into()),
     };
-    Words::from([(tools::demo::DEPLOY.to_owned(), words)])
+    DoorWords::from([(tools::demo::DEPLOY.to_owned(), words)])
 }
 
 /// Each with the address that its clients put before their own paths, and the names to use there.

@@ -25,7 +25,7 @@ pub struct Agent {
     pub(super) id: String,
     pub(super) model: AgentModel,
     pub(super) instructions: Option<String>,
-    pub(super) tools: Vec<Offered>,
+    pub(super) tools: Vec<AgentToolRef>,
     pub(super) while_pending: WhilePending,
     pub(super) run_as_decided: bool,
     pub(super) budgets: Budgets,
@@ -61,7 +61,7 @@ impl From<super::vendor::VendorModel> for AgentModel {
     }
 }
 
-pub(super) enum Offered {
+pub(super) enum AgentToolRef {
     Own(Tool),
     Named(String),
 }
@@ -90,14 +90,14 @@ impl Agent {
     /// A tool that this agent is offered, in this order.
     #[must_use]
     pub fn tool(mut self, tool: impl Into<Tool>) -> Agent {
-        self.tools.push(Offered::Own(tool.into()));
+        self.tools.push(AgentToolRef::Own(tool.into()));
         self
     }
 
     /// A tool that was given to the builder, or to another agent, by its name.
     #[must_use]
     pub fn uses(mut self, tool: impl Into<String>) -> Agent {
-        self.tools.push(Offered::Named(tool.into()));
+        self.tools.push(AgentToolRef::Named(tool.into()));
         self
     }
 

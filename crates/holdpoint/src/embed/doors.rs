@@ -1,7 +1,7 @@
 //! Doors of our own server for clients that were written for other systems.
 
 use domain::person::People;
-use server::{DoorSetup, ToolWords, Wire, Words};
+use server::{DoorSetup, DoorWords, ToolWords, Wire};
 
 use crate::checks;
 use crate::near_names::listed;
@@ -10,7 +10,7 @@ use crate::near_names::listed;
 #[derive(Default)]
 pub(super) struct Doors {
     pub(super) open: Vec<DoorSetup>,
-    pub(super) words: Words,
+    pub(super) words: DoorWords,
 }
 
 impl Doors {

@@ -7,7 +7,7 @@ use domain::id::{RunId, SessionId};
 use domain::message::Role;
 use domain::refusal::Refusal;
 use domain::session::{RunState, Session as State};
-use engine::{Caller, Engine, Error, Saying};
+use engine::{Caller, Engine, Error, NewMessage};
 
 use super::events::Events;
 
@@ -84,7 +84,7 @@ impl Session {
     /// Says something to the agent. When this returns it is on disk, and the agent is at work. A message
     /// never answers a hold, whatever it says.
     pub async fn say(&self, text: impl Into<String>) -> Result<RunId, Error> {
-        let saying = Saying { texts: vec![text.into()], while_pending: None };
+        let saying = NewMessage { texts: vec![text.into()], while_pending: None };
         Ok(self.engine.say(&self.caller, self.id, saying, None).await?.run)
     }
 

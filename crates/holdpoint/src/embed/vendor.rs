@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::budget::Prices;
-use models::Settings;
+use models::ModelSettings;
 #[cfg(feature = "anthropic")]
 use models::anthropic::{Anthropic, Cache, Thinking};
-use models::settings::{Key, Proxy, TimeLimits, is_local};
+use models::settings::{ApiKey, Proxy, TimeLimits, is_local};
 use models::vendor::VendorApi;
 use ports::clock::{Chance, Clock};
 use ports::model::Model;
@@ -32,7 +32,7 @@ use crate::secret_source::SecretSource;
 pub struct VendorModel {
     pub(crate) api: VendorApi,
     /// What its client takes, without the secrets: the key, the headers and the proxy are read when it is opened.
-    pub(crate) settings: Settings,
+    pub(crate) settings: ModelSettings,
     /// Servers near by may want none.
     pub(crate) api_key: Option<SecretSource>,
     pub(crate) headers: Vec<(String, HeaderSource)>,
@@ -67,7 +67,7 @@ pub enum ProxySource {
 }
 
 impl VendorModel {
-    pub(crate) fn new(api: VendorApi, settings: Settings) -> VendorModel {
+    pub(crate) fn new(api: VendorApi, settings: ModelSettings) -> VendorModel {
         VendorModel {
             api,
             settings,
@@ -80,7 +80,7 @@ impl VendorModel {
     }
 
     fn at_vendor(api: VendorApi, model: &str) -> VendorModel {
-        VendorModel::new(api, Settings::new(model, model, api.base_url()))
+        VendorModel::new(api, ModelSettings::new(model, model, api.base_url()))
     }
 
     /// A model of Anthropic, by the vendor's own name for it.
@@ -240,11 +240,11 @@ impl VendorModel {
         Ok(self.api.model(self.with_secrets()?, clock, chance))
     }
 
-    fn with_secrets(&self) -> Result<Settings, String> {
+    fn with_secrets(&self) -> Result<ModelSettings, String> {
         let mut settings = self.settings.clone();
         if let Some(source) = &self.api_key {
             let secret = SecretString::new(source.read("the key")?);
-            settings.key = Some(Key { secret, origin: origin(source) });
+            settings.key = Some(ApiKey { secret, origin: origin(source) });
         }
         for (name, source) in &self.headers {
             let value = match source {

@@ -18,8 +18,8 @@ pub struct Grounds {
 }
 
 /// A channel of a configuration, as the chat service wants it.
-pub fn line(config: &ChannelConfig, grounds: &Grounds) -> Result<Connector> {
-    let channel = open(config, grounds)
+pub fn connector_for(config: &ChannelConfig, grounds: &Grounds) -> Result<Connector> {
+    let channel = open_channel(config, grounds)
         .with_context(|| format!("the channel `{}` cannot be opened", config.name))?;
     Ok(Connector {
         channel,
@@ -36,7 +36,7 @@ pub fn expiries(configs: &[ChannelConfig]) -> BTreeMap<Arc<str>, u64> {
 }
 
 /// Opens nothing yet: a channel connects when it is told to listen.
-pub fn open(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel>> {
+pub fn open_channel(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn Channel>> {
     let settings: PlatformSettings = match &config.platform {
         PlatformConfig::Feishu(own) => opened(own, config)?.into(),
         PlatformConfig::Dingtalk(own) => opened(own, config)?.into(),

@@ -17,7 +17,7 @@ pub(super) fn host(
 ) -> Result<Arc<dyn ToolHost>> {
     let mut setup = http.setup.clone();
     for (header, source) in &http.secret_headers {
-        let (reference, value) = secret::read(source)
+        let (reference, value) = secret::read_secret(source)
             .with_context(|| format!("tool `{name}`: the header `{header}` has no value"))?;
         let header = SecretHeader::new(header, &reference, &value)
             .map_err(|why| anyhow::anyhow!("tool `{name}`: {why}"))?;

@@ -24,11 +24,11 @@ pub struct Finding {
     /// What kind of thing it is, in a word.
     pub what: &'static str,
     pub name: String,
-    pub verdict: Verdict,
+    pub verdict: RehearsalVerdict,
 }
 
 #[derive(Debug)]
-pub enum Verdict {
+pub enum RehearsalVerdict {
     Ready,
     /// `serve` starts with it, and warns.
     Doubtful(String),
@@ -39,8 +39,8 @@ pub enum Verdict {
 impl Finding {
     fn new<T>(what: &'static str, name: &str, opened: Result<T>) -> Finding {
         let verdict = match opened {
-            Ok(_) => Verdict::Ready,
-            Err(why) => Verdict::Wrong(format!("{why:#}")),
+            Ok(_) => RehearsalVerdict::Ready,
+            Err(why) => RehearsalVerdict::Wrong(format!("{why:#}")),
         };
         Finding { what, name: name.into(), verdict }
     }
@@ -66,7 +66,11 @@ pub async fn rehearse(config: &Config) -> Vec<Finding> {
     }
     let grounds = channels::Grounds { clock: clock.clone(), chance };
     for channel in &config.channels {
-        found.push(Finding::new("channel", &channel.name, channels::line(channel, &grounds)));
+        found.push(Finding::new(
+            "channel",
+            &channel.name,
+            channels::connector_for(channel, &grounds),
+        ));
     }
     if !config.callbacks.secret_envs.is_empty() {
         found.push(Finding::new(
@@ -80,7 +84,7 @@ pub async fn rehearse(config: &Config) -> Vec<Finding> {
         let warning = read.as_ref().ok().and_then(|(_, warning)| warning.clone());
         let finding = Finding::new("TLS", "[server.tls]", read);
         found.push(match warning {
-            Some(warning) => Finding { verdict: Verdict::Doubtful(warning), ..finding },
+            Some(warning) => Finding { verdict: RehearsalVerdict::Doubtful(warning), ..finding },
             None => finding,
         });
     }

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use crate::config::SecretSource;
 
 /// What the secret is called where people can see it, and the secret.
-pub(super) fn read(source: &SecretSource) -> Result<(String, String)> {
+pub(super) fn read_secret(source: &SecretSource) -> Result<(String, String)> {
     let (name, value) = match source {
         SecretSource::Env(name) => {
             let value = std::env::var(name)

@@ -14,7 +14,7 @@ pub(super) fn host(name: &str, sql: &SqlTool) -> Result<Arc<dyn ToolHost>> {
     match &sql.database {
         SqlDatabase::Sqlite(path) => sqlite(name, sql, SqlDatabases::single(name, path.clone())?),
         SqlDatabase::Postgres(source) => {
-            let (reference, url) = secret::read(source)
+            let (reference, url) = secret::read_secret(source)
                 .with_context(|| format!("tool `{name}`: the database has no address"))?;
             let target = PgTarget::parse(&url)
                 .map_err(|why| anyhow!("tool `{name}`: `{reference}` is no good: {why}"))?;

@@ -162,6 +162,7 @@ async fn told(State(heard): State<mpsc::UnboundedSender<Value>>, Json(body): Jso
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the test ends what it starts")]
 async fn a_channel_asks_and_a_door_is_open() {
     let (tell, mut heard) = mpsc::unbounded_channel();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

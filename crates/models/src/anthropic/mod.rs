@@ -11,10 +11,10 @@ use ports::model::{Model, ModelRequest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::client::{Api, Client};
-use crate::fault::Problem;
+use crate::client::{Client, ModelApi};
+use crate::fault::ProviderError;
 use crate::names::Names;
-use crate::settings::Settings;
+use crate::settings::ModelSettings;
 
 pub use request::{Cache, Thinking};
 
@@ -30,14 +30,14 @@ pub struct Anthropic {
 
 pub fn model(
     api: Anthropic,
-    settings: Settings,
+    settings: ModelSettings,
     clock: Arc<dyn Clock>,
     chance: Arc<dyn Chance>,
 ) -> Arc<dyn Model> {
     Arc::new(Client::new(api, settings, clock, chance))
 }
 
-impl Api for Anthropic {
+impl ModelApi for Anthropic {
     type Reader = reader::Messages;
 
     fn path(&self) -> &'static str {
@@ -52,40 +52,40 @@ impl Api for Anthropic {
 
     fn body(
         &self,
-        settings: &Settings,
+        settings: &ModelSettings,
         request: &ModelRequest<'_>,
         names: &Names,
         paused: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {
-        request::body(self, settings, request, names, paused)
+        request::messages_body(self, settings, request, names, paused)
     }
 
-    fn reader(&self, _: &Settings) -> reader::Messages {
+    fn reader(&self, _: &ModelSettings) -> reader::Messages {
         reader::Messages::default()
     }
 
-    fn problem(&self, body: &[u8]) -> Problem {
-        let envelope: Envelope = serde_json::from_slice(body).unwrap_or_default();
+    fn problem(&self, body: &[u8]) -> ProviderError {
+        let envelope: AnthropicErrorBody = serde_json::from_slice(body).unwrap_or_default();
         envelope.problem()
     }
 }
 
 #[derive(Default, Deserialize)]
-struct Envelope {
-    error: Option<Said>,
+struct AnthropicErrorBody {
+    error: Option<AnthropicError>,
 }
 
 #[derive(Default, Deserialize)]
-struct Said {
+struct AnthropicError {
     #[serde(rename = "type")]
     kind: Option<String>,
     message: Option<String>,
 }
 
-impl Envelope {
-    fn problem(self) -> Problem {
+impl AnthropicErrorBody {
+    fn problem(self) -> ProviderError {
         let said = self.error.unwrap_or_default();
-        Problem { kind: said.kind, code: None, message: said.message }
+        ProviderError { kind: said.kind, code: None, message: said.message }
     }
 }
 

@@ -4,34 +4,34 @@
 use std::collections::BTreeMap;
 
 use domain::message::Part;
-use ports::model::{Delta, Usage, WrittenCall};
-use ports::sse::Event;
+use ports::model::{Delta, TurnUsage, WrittenCall};
+use ports::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Envelope;
+use super::AnthropicErrorBody;
 use crate::fault::Trouble;
-use crate::opaque::{Api, Opaque};
-use crate::reply::{End, Measure, Progress, Reader, Reply, Say, input};
+use crate::opaque::{ApiKind, Opaque};
+use crate::reply::{DeltaCallback, End, Measure, ModelReply, Progress, Reader, input};
 
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
-    blocks: BTreeMap<u64, Slot>,
+    blocks: BTreeMap<u64, BlockSlot>,
     stop_reason: Option<String>,
     stopped: bool,
-    usage: Counted,
+    usage: AnthropicUsage,
     measure: Measure,
 }
 
 #[derive(Debug)]
-struct Slot {
-    block: Block,
+struct BlockSlot {
+    block: StreamedBlock,
     ended: bool,
 }
 
 #[derive(Debug)]
-enum Block {
+enum StreamedBlock {
     Text(String),
     Thinking {
         text: String,
@@ -52,7 +52,7 @@ enum Block {
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct AnthropicEventType {
     #[serde(rename = "type")]
     kind: Option<String>,
 }
@@ -64,7 +64,7 @@ struct MessageStart {
 
 #[derive(Deserialize)]
 struct StartedMessage {
-    usage: Option<Counted>,
+    usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
@@ -89,11 +89,11 @@ struct StartedBlock {
 #[derive(Deserialize)]
 struct BlockDelta {
     index: u64,
-    delta: Piece,
+    delta: AnthropicDelta,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct AnthropicDelta {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
@@ -110,7 +110,7 @@ struct BlockStop {
 #[derive(Deserialize)]
 struct MessageDelta {
     delta: Option<Stop>,
-    usage: Option<Counted>,
+    usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
@@ -120,15 +120,15 @@ struct Stop {
 
 /// Later counts are of everything so far, and may leave out what has not changed.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-struct Counted {
+struct AnthropicUsage {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
 }
 
-impl Counted {
-    fn update(&mut self, later: Counted) {
+impl AnthropicUsage {
+    fn update(&mut self, later: AnthropicUsage) {
         let all = [
             (&mut self.input_tokens, later.input_tokens),
             (&mut self.cache_creation_input_tokens, later.cache_creation_input_tokens),
@@ -140,11 +140,11 @@ impl Counted {
         }
     }
 
-    fn usage(self) -> Usage {
+    fn usage(self) -> TurnUsage {
         let cached_tokens = self.cache_read_input_tokens.unwrap_or_default();
         let parts =
             [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
-        Usage {
+        TurnUsage {
             input_tokens: parts.into_iter().flatten().fold(0, u64::saturating_add),
             cached_tokens,
             output_tokens: self.output_tokens.unwrap_or_default(),
@@ -157,8 +157,8 @@ fn parse<'a, T: Deserialize<'a>>(data: &'a [u8]) -> Result<T, Trouble> {
 }
 
 impl Reader for Messages {
-    fn event(&mut self, event: &Event, say: Say<'_>) -> Result<Progress, Trouble> {
-        let kind = parse::<Kind>(&event.data)?.kind;
+    fn event(&mut self, event: &SseEvent, say: DeltaCallback<'_>) -> Result<Progress, Trouble> {
+        let kind = parse::<AnthropicEventType>(&event.data)?.kind;
         let kind = kind.unwrap_or_else(|| String::from_utf8_lossy(&event.name).into_owned());
         match kind.as_str() {
             "message_start" => {
@@ -185,14 +185,16 @@ impl Reader for Messages {
                 self.stopped = true;
                 return Ok(Progress::Done);
             }
-            "error" => return Err(Trouble::Problem(parse::<Envelope>(&event.data)?.problem())),
+            "error" => {
+                return Err(Trouble::Problem(parse::<AnthropicErrorBody>(&event.data)?.problem()));
+            }
             // `ping`, and what may come to the API later.
             _ => {}
         }
         Ok(Progress::More)
     }
 
-    fn finish(self) -> Result<Reply, Trouble> {
+    fn finish(self) -> Result<ModelReply, Trouble> {
         if !self.stopped {
             return Err(Trouble::Ended);
         }
@@ -217,36 +219,36 @@ impl Reader for Messages {
         let usage = self.usage();
         let (mut parts, mut calls) = (Vec::new(), Vec::new());
         for slot in self.blocks.into_values() {
-            let opaque = Opaque { after_calls: calls.len(), ..Opaque::of(Api::Anthropic) };
+            let opaque = Opaque { after_calls: calls.len(), ..Opaque::of(ApiKind::Anthropic) };
             match slot.block {
-                Block::Text(text) if text.is_empty() => {}
-                Block::Text(text) => parts.push(Part::Text(text)),
-                Block::Thinking { text, signature } => {
+                StreamedBlock::Text(text) if text.is_empty() => {}
+                StreamedBlock::Text(text) => parts.push(Part::Text(text)),
+                StreamedBlock::Thinking { text, signature } => {
                     let opaque = Opaque { signature: Some(signature), ..opaque }.write();
                     parts.push(Part::Reasoning { text, opaque });
                 }
-                Block::Redacted(data) => {
+                StreamedBlock::Redacted(data) => {
                     let opaque = Opaque { redacted: Some(data), ..opaque }.write();
                     parts.push(Part::Reasoning { text: String::new(), opaque });
                 }
-                Block::Call { id, name, given, json } => calls.push(WrittenCall {
+                StreamedBlock::Call { id, name, given, json } => calls.push(WrittenCall {
                     tool_use_id: id.into(),
                     tool: name.into(),
                     input: arguments(given, json).into(),
                 }),
-                Block::Other { .. } => {}
+                StreamedBlock::Other { .. } => {}
             }
         }
-        Ok(Reply { parts, calls, usage, end })
+        Ok(ModelReply { parts, calls, usage, end })
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> TurnUsage {
         self.usage.usage()
     }
 }
 
 impl Messages {
-    fn start(&mut self, start: BlockStart, say: Say<'_>) -> Result<(), Trouble> {
+    fn start(&mut self, start: BlockStart, say: DeltaCallback<'_>) -> Result<(), Trouble> {
         if self.blocks.contains_key(&start.index) {
             return Err(Trouble::garbled("a block of the turn began twice"));
         }
@@ -257,48 +259,51 @@ impl Messages {
             "text" => {
                 let text = begun.text.unwrap_or_default();
                 say(Delta::Text(text.clone()));
-                Block::Text(text)
+                StreamedBlock::Text(text)
             }
             "thinking" => {
                 let text = begun.thinking.unwrap_or_default();
                 say(Delta::Reasoning(text.clone()));
-                Block::Thinking { text, signature: begun.signature.unwrap_or_default() }
+                StreamedBlock::Thinking { text, signature: begun.signature.unwrap_or_default() }
             }
-            "redacted_thinking" => Block::Redacted(begun.data.unwrap_or_default()),
+            "redacted_thinking" => StreamedBlock::Redacted(begun.data.unwrap_or_default()),
             "tool_use" => {
                 let (id, name) = (begun.id.unwrap_or_default(), begun.name.unwrap_or_default());
                 self.measure.call(&id, &name)?;
-                Block::Call { id, name, given: begun.input, json: String::new() }
+                StreamedBlock::Call { id, name, given: begun.input, json: String::new() }
             }
-            _ => Block::Other { start: start.content_block, json: String::new() },
+            _ => StreamedBlock::Other { start: start.content_block, json: String::new() },
         };
-        self.blocks.insert(start.index, Slot { block, ended: false });
+        self.blocks.insert(start.index, BlockSlot { block, ended: false });
         Ok(())
     }
 
-    fn delta(&mut self, delta: BlockDelta, say: Say<'_>) -> Result<(), Trouble> {
-        let Piece { kind, text, thinking, signature, partial_json } = delta.delta;
+    fn delta(&mut self, delta: BlockDelta, say: DeltaCallback<'_>) -> Result<(), Trouble> {
+        let AnthropicDelta { kind, text, thinking, signature, partial_json } = delta.delta;
         let mut measure = std::mem::take(&mut self.measure);
         let slot = self.open(delta.index)?;
         match (kind.as_str(), &mut slot.block) {
-            ("text_delta", Block::Text(known)) => {
+            ("text_delta", StreamedBlock::Text(known)) => {
                 let text = text.unwrap_or_default();
                 measure.bytes(text.len())?;
                 known.push_str(&text);
                 say(Delta::Text(text));
             }
-            ("thinking_delta", Block::Thinking { text: known, .. }) => {
+            ("thinking_delta", StreamedBlock::Thinking { text: known, .. }) => {
                 let text = thinking.unwrap_or_default();
                 measure.bytes(text.len())?;
                 known.push_str(&text);
                 say(Delta::Reasoning(text));
             }
-            ("signature_delta", Block::Thinking { signature: known, .. }) => {
+            ("signature_delta", StreamedBlock::Thinking { signature: known, .. }) => {
                 let more = signature.unwrap_or_default();
                 measure.bytes(more.len())?;
                 known.push_str(&more);
             }
-            ("input_json_delta", Block::Call { json, .. } | Block::Other { json, .. }) => {
+            (
+                "input_json_delta",
+                StreamedBlock::Call { json, .. } | StreamedBlock::Other { json, .. },
+            ) => {
                 let more = partial_json.unwrap_or_default();
                 measure.arguments(json.len(), more.len())?;
                 json.push_str(&more);
@@ -314,7 +319,7 @@ impl Messages {
     }
 
     /// A block that has begun and not ended.
-    fn open(&mut self, index: u64) -> Result<&mut Slot, Trouble> {
+    fn open(&mut self, index: u64) -> Result<&mut BlockSlot, Trouble> {
         match self.blocks.get_mut(&index) {
             Some(slot) if !slot.ended => Ok(slot),
             _ => Err(Trouble::garbled("a piece of the turn belongs to no open block")),
@@ -322,7 +327,7 @@ impl Messages {
     }
 
     fn calls_tools(&self) -> bool {
-        self.blocks.values().any(|slot| matches!(slot.block, Block::Call { .. }))
+        self.blocks.values().any(|slot| matches!(slot.block, StreamedBlock::Call { .. }))
     }
 
     /// All blocks, to be sent back as they are.
@@ -331,18 +336,18 @@ impl Messages {
         let mut blocks = Vec::new();
         for slot in self.blocks.values() {
             let value = match &slot.block {
-                Block::Text(text) if text.trim().is_empty() => continue,
-                Block::Text(text) => json!({"type": "text", "text": text}),
-                Block::Thinking { text, signature } => {
+                StreamedBlock::Text(text) if text.trim().is_empty() => continue,
+                StreamedBlock::Text(text) => json!({"type": "text", "text": text}),
+                StreamedBlock::Thinking { text, signature } => {
                     json!({"type": "thinking", "thinking": text, "signature": signature})
                 }
-                Block::Redacted(data) => json!({"type": "redacted_thinking", "data": data}),
-                Block::Call { .. } => continue,
-                Block::Other { start, json } if json.is_empty() => {
+                StreamedBlock::Redacted(data) => json!({"type": "redacted_thinking", "data": data}),
+                StreamedBlock::Call { .. } => continue,
+                StreamedBlock::Other { start, json } if json.is_empty() => {
                     blocks.push(start.clone());
                     continue;
                 }
-                Block::Other { start, json } => {
+                StreamedBlock::Other { start, json } => {
                     let mut value: Value = parse(start.get().as_bytes())?;
                     value["input"] = parse(json.as_bytes())?;
                     value

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::Anthropic;
 use crate::limits::MAX_TOKENS;
 use crate::names::Names;
-use crate::opaque::{Api, Opaque, in_place};
-use crate::settings::Settings;
+use crate::opaque::{ApiKind, Opaque, in_place};
+use crate::settings::ModelSettings;
 use crate::written::object;
 
 /// Whether the provider is asked to remember the beginning of a conversation, and for how long.
@@ -33,15 +33,15 @@ pub enum Thinking {
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct MessagesRequest<'a> {
     model: &'a str,
     max_tokens: u32,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system: Option<[Block<'a>; 1]>,
+    system: Option<[RequestBlock<'a>; 1]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Offer<'a>>,
-    messages: Vec<Message<'a>>,
+    tools: Vec<AnthropicTool<'a>>,
+    messages: Vec<AnthropicMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking: Option<ThinkingBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ enum ThinkingBody {
 }
 
 #[derive(Serialize)]
-struct Offer<'a> {
+struct AnthropicTool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a Value,
@@ -72,14 +72,14 @@ struct Offer<'a> {
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct AnthropicMessage<'a> {
     role: &'static str,
-    content: Vec<Block<'a>>,
+    content: Vec<RequestBlock<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Block<'a> {
+enum RequestBlock<'a> {
     Ours(Ours<'a>),
     /// Exactly as it came.
     Theirs(&'a RawValue),
@@ -133,9 +133,9 @@ impl Cache {
     }
 }
 
-pub(super) fn body(
+pub(super) fn messages_body(
     api: &Anthropic,
-    settings: &Settings,
+    settings: &ModelSettings,
     request: &ModelRequest<'_>,
     names: &Names,
     paused: &[Box<RawValue>],
@@ -144,17 +144,19 @@ pub(super) fn body(
     let mut messages = messages(request, names)?;
     let may_think = may_think(&messages);
     // Three of the four marks that a request may have: what stays, and everything so far.
-    if let Some(Block::Ours(last)) = messages.last_mut().and_then(|last| last.content.last_mut()) {
+    if let Some(RequestBlock::Ours(last)) =
+        messages.last_mut().and_then(|last| last.content.last_mut())
+    {
         last.mark(mark);
     }
     if !paused.is_empty() {
-        let content = paused.iter().map(|block| Block::Theirs(block)).collect();
-        messages.push(Message { role: "assistant", content });
+        let content = paused.iter().map(|block| RequestBlock::Theirs(block)).collect();
+        messages.push(AnthropicMessage { role: "assistant", content });
     }
-    let mut tools: Vec<Offer<'_>> = request
+    let mut tools: Vec<AnthropicTool<'_>> = request
         .tools
         .iter()
-        .map(|tool| Offer {
+        .map(|tool| AnthropicTool {
             name: names.tool(&tool.name),
             description: &tool.description,
             input_schema: &tool.input_schema,
@@ -171,11 +173,11 @@ pub(super) fn body(
         Thinking::Budget(budget_tokens) => Some(ThinkingBody::Enabled { budget_tokens }),
         Thinking::Adaptive => Some(ThinkingBody::Adaptive),
     };
-    serde_json::to_vec(&Body {
+    serde_json::to_vec(&MessagesRequest {
         model: &settings.model,
         max_tokens: settings.max_tokens.unwrap_or(MAX_TOKENS),
         stream: true,
-        system: system.map(|text| [Block::Ours(Ours::Text { text, cache_control: mark })]),
+        system: system.map(|text| [RequestBlock::Ours(Ours::Text { text, cache_control: mark })]),
         tools,
         messages,
         thinking,
@@ -199,8 +201,8 @@ impl Ours<'_> {
 fn messages<'a>(
     request: &'a ModelRequest<'_>,
     names: &'a Names,
-) -> Result<Vec<Message<'a>>, serde_json::Error> {
-    let mut messages: Vec<Message<'_>> = Vec::new();
+) -> Result<Vec<AnthropicMessage<'a>>, serde_json::Error> {
+    let mut messages: Vec<AnthropicMessage<'_>> = Vec::new();
     for message in &request.messages {
         let (role, content) = match message {
             ModelMessage::User { text } => ("user", vec![text_block(text)]),
@@ -212,36 +214,36 @@ fn messages<'a>(
         match messages.last_mut() {
             _ if content.is_empty() => {}
             Some(last) if last.role == role => last.content.extend(content),
-            _ => messages.push(Message { role, content }),
+            _ => messages.push(AnthropicMessage { role, content }),
         }
     }
     Ok(messages)
 }
 
-fn text_block(text: &str) -> Block<'_> {
-    Block::Ours(Ours::Text { text, cache_control: None })
+fn text_block(text: &str) -> RequestBlock<'_> {
+    RequestBlock::Ours(Ours::Text { text, cache_control: None })
 }
 
 fn assistant<'a>(
     parts: &'a [AssistantPart<'_>],
     names: &'a Names,
-) -> Result<Vec<Block<'a>>, serde_json::Error> {
+) -> Result<Vec<RequestBlock<'a>>, serde_json::Error> {
     let mut blocks = Vec::new();
-    for part in in_place(parts, Api::Anthropic) {
+    for part in in_place(parts, ApiKind::Anthropic) {
         match part {
             AssistantPart::Text(text) => blocks.push(text_block(text)),
             AssistantPart::Reasoning { text, opaque } => {
                 // What came without a signature is not this provider's, and would be refused.
-                let Some(opaque) = Opaque::read(opaque.as_deref(), Api::Anthropic) else {
+                let Some(opaque) = Opaque::read(opaque.as_deref(), ApiKind::Anthropic) else {
                     continue;
                 };
                 if let Some(data) = opaque.redacted {
-                    blocks.push(Block::Ours(Ours::RedactedThinking { data }));
+                    blocks.push(RequestBlock::Ours(Ours::RedactedThinking { data }));
                 } else if let Some(signature) = opaque.signature {
-                    blocks.push(Block::Ours(Ours::Thinking { thinking: text, signature }));
+                    blocks.push(RequestBlock::Ours(Ours::Thinking { thinking: text, signature }));
                 }
             }
-            AssistantPart::Call(call) => blocks.push(Block::Ours(Ours::ToolUse {
+            AssistantPart::Call(call) => blocks.push(RequestBlock::Ours(Ours::ToolUse {
                 id: names.id(&call.tool_use_id),
                 name: names.tool(&call.tool),
                 input: object(&call.input)?,
@@ -251,13 +253,13 @@ fn assistant<'a>(
     Ok(blocks)
 }
 
-fn result_block<'a>(result: &'a CallResult<'_>, names: &'a Names) -> Block<'a> {
+fn result_block<'a>(result: &'a CallResult<'_>, names: &'a Names) -> RequestBlock<'a> {
     // The API refuses a failure that says nothing.
     let content = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
         false => &*result.content,
     };
-    Block::Ours(Ours::ToolResult {
+    RequestBlock::Ours(Ours::ToolResult {
         tool_use_id: names.id(&result.tool_use_id),
         content,
         is_error: result.is_error,
@@ -267,15 +269,17 @@ fn result_block<'a>(result: &'a CallResult<'_>, names: &'a Names) -> Block<'a> {
 
 /// While results are due, the API wants the thinking that led to the calls, or none at all. A turn
 /// of another model, or one from before thinking was turned on, has none: then this one goes without.
-fn may_think(messages: &[Message<'_>]) -> bool {
+fn may_think(messages: &[AnthropicMessage<'_>]) -> bool {
     let answers_calls = messages.last().is_some_and(|last| {
-        last.content.iter().any(|block| matches!(block, Block::Ours(Ours::ToolResult { .. })))
+        last.content
+            .iter()
+            .any(|block| matches!(block, RequestBlock::Ours(Ours::ToolResult { .. })))
     });
     if !answers_calls {
         return true;
     }
     let called = messages.iter().rev().find(|message| message.role == "assistant");
     called.and_then(|message| message.content.first()).is_some_and(|first| {
-        matches!(first, Block::Ours(Ours::Thinking { .. } | Ours::RedactedThinking { .. }))
+        matches!(first, RequestBlock::Ours(Ours::Thinking { .. } | Ours::RedactedThinking { .. }))
     })
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use domain::message::Part;
 use ports::model::{
-    AssistantPart, CallResult, Delta, Model, ModelError, ModelMessage, ModelRequest, Usage,
+    AssistantPart, CallResult, Delta, Model, ModelError, ModelMessage, ModelRequest, TurnUsage,
     WrittenCall,
 };
 use ports::secret_string::SecretString;
@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use super::reader::Messages;
 use super::*;
 use crate::fake::{
-    Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read, think,
+    FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read_reply,
+    think,
 };
-use crate::settings::Key;
+use crate::settings::ApiKey;
 use crate::{conformance, fake};
 
 /// A stream as the API would send it, one event for each line of JSON.
@@ -97,20 +98,20 @@ fn rich() -> String {
     stream(&events)
 }
 
-fn settings(url: &Url) -> Settings {
-    let mut settings = Settings::new("claude", "big-1", url.clone());
+fn settings(url: &Url) -> ModelSettings {
+    let mut settings = ModelSettings::new("claude", "big-1", url.clone());
     settings.key =
-        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
+        Some(ApiKey { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 
 pub(crate) fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
-    let settings = Settings { retries, ..settings(url) };
+    let settings = ModelSettings { retries, ..settings(url) };
     model(Anthropic::default(), settings, Arc::new(QuickClock::default()), NoChance::new())
 }
 
 async fn told(events: &[Value]) -> Result<ModelTurnOf, String> {
-    let server = Server::saying(vec![Answered::events(stream(events))]);
+    let server = Server::saying(vec![FakeReply::events(stream(events))]);
     let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
     turn.map_err(|error| error.to_string())
 }
@@ -119,7 +120,7 @@ type ModelTurnOf = ports::model::ModelTurn;
 
 #[tokio::test]
 async fn a_rich_turn_is_read_whole() {
-    let server = Server::saying(vec![Answered::events(rich())]);
+    let server = Server::saying(vec![FakeReply::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
     let calls: Vec<_> =
@@ -133,7 +134,7 @@ async fn a_rich_turn_is_read_whole() {
             ("toolu_3", "shell", "{}"),
         ]
     );
-    assert_eq!(turn.usage, Usage { input_tokens: 17, cached_tokens: 4, output_tokens: 15 });
+    assert_eq!(turn.usage, TurnUsage { input_tokens: 17, cached_tokens: 4, output_tokens: 15 });
     let kept: Vec<_> = turn
         .parts
         .iter()
@@ -166,8 +167,9 @@ async fn a_rich_turn_is_read_whole() {
 fn where_the_network_cuts_a_stream_changes_nothing() {
     check_splits(Messages::default, rich().as_bytes());
     let foreign_ends = rich().replace('\n', "\r\n");
-    let plain = read(Messages::default(), [rich().as_bytes()]).expect("a reply");
-    let foreign = read(Messages::default(), foreign_ends.as_bytes().chunks(1)).expect("a reply");
+    let plain = read_reply(Messages::default(), [rich().as_bytes()]).expect("a reply");
+    let foreign =
+        read_reply(Messages::default(), foreign_ends.as_bytes().chunks(1)).expect("a reply");
     assert_eq!(format!("{plain:?}"), format!("{foreign:?}"));
 }
 
@@ -175,7 +177,7 @@ fn where_the_network_cuts_a_stream_changes_nothing() {
 fn a_stream_that_was_cut_off_is_no_turn() {
     let stream = rich();
     for at in 0..stream.len() {
-        let got = read(Messages::default(), [&stream.as_bytes()[..at]]);
+        let got = read_reply(Messages::default(), [&stream.as_bytes()[..at]]);
         assert!(got.is_err(), "{at} of {} bytes became a turn: {got:?}", stream.len());
     }
 }
@@ -186,7 +188,7 @@ async fn a_connection_that_was_cut_is_no_turn_either() {
     let cuts: Vec<usize> = (0..stream.len()).step_by(7).collect();
     let count = cuts.len();
     let server = Server::start(move |number, _| {
-        let part = Answered::events(&stream.as_bytes()[..cuts[number / 2]]);
+        let part = FakeReply::events(&stream.as_bytes()[..cuts[number / 2]]);
         // Both ways in which it can end: as HTTP ends an answer, and in the middle of one.
         if number % 2 == 0 { part } else { part.cut() }
     });
@@ -249,7 +251,7 @@ async fn what_the_api_would_never_send_is_no_turn() {
         let why = told(&events).await.unwrap_err();
         assert!(why.starts_with("the model's answer makes no sense"), "{why}");
     }
-    let server = Server::saying(vec![Answered::events("event: ping\ndata: {no json}\n\n")]);
+    let server = Server::saying(vec![FakeReply::events("event: ping\ndata: {no json}\n\n")]);
     let (turn, _) = think(&*client(&server.url, 3), &hello()).await;
     let why = turn.unwrap_err().to_string();
     assert!(why.contains("is not JSON") && !why.contains("{no"), "{why}");
@@ -263,10 +265,10 @@ async fn a_paused_turn_is_sent_again_as_it_is_and_goes_on() {
         [&[begin()][..], &text(0, &["First. "]), &block(1, search, query), &end("pause_turn")];
     let second = [&[begin()][..], &text(0, &["Second."]), &end("end_turn")];
     let server = Server::saying(vec![
-        Answered::events(stream(&first.concat())),
+        FakeReply::events(stream(&first.concat())),
         // The attempt after the pause fails once: what was said before it stands.
-        Answered::events(stream(&[&[begin()][..], &text(0, &["Sec"])].concat())).cut(),
-        Answered::events(stream(&second.concat())),
+        FakeReply::events(stream(&[&[begin()][..], &text(0, &["Sec"])].concat())).cut(),
+        FakeReply::events(stream(&second.concat())),
     ]);
     let (turn, deltas) = think(&*client(&server.url, 1), &hello()).await;
     let turn = turn.expect("a turn");
@@ -302,7 +304,7 @@ fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
 
 /// A conversation that continues the rich turn, as `agent` would build it.
 async fn continued() -> ModelRequest<'static> {
-    let server = Server::saying(vec![Answered::events(rich())]);
+    let server = Server::saying(vec![FakeReply::events(rich())]);
     let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
     asking(vec![
         ModelMessage::User { text: "Hello".into() },
@@ -319,7 +321,7 @@ async fn continued() -> ModelRequest<'static> {
     ])
 }
 
-fn body(api: Anthropic, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
+fn body(api: Anthropic, settings: &ModelSettings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 
@@ -378,7 +380,7 @@ fn thinking_between_calls_goes_back_between_them() {
         end("tool_use").to_vec(),
     ];
     let (reply, _) =
-        read(Messages::default(), [stream(&events.concat()).as_bytes()]).expect("a reply");
+        read_reply(Messages::default(), [stream(&events.concat()).as_bytes()]).expect("a reply");
     let turn =
         ports::model::ModelTurn { parts: reply.parts, calls: reply.calls, usage: reply.usage };
     let request = asking(vec![assistant(&turn)]);
@@ -422,7 +424,7 @@ fn results_of_a_turn_without_thinking_are_not_sent_with_thinking_on() {
 
 #[tokio::test]
 async fn the_key_and_the_version_go_along() {
-    let server = Server::saying(vec![Answered::events(rich())]);
+    let server = Server::saying(vec![FakeReply::events(rich())]);
     think(&*client(&server.url, 0), &hello()).await.0.expect("a turn");
     let asked = &server.asked()[0];
     assert!(asked.head.starts_with("post /v1/messages http/1.1"), "{}", asked.head);
@@ -434,7 +436,7 @@ async fn the_key_and_the_version_go_along() {
 }
 
 /// Answers the messages of the suite, as the API would.
-fn conforming(asked: &fake::Asked) -> Answered {
+fn conforming(asked: &fake::FakeRequest) -> FakeReply {
     let body = asked.json();
     let messages = body["messages"].as_array().expect("messages");
     let last = messages.last().expect("a message")["content"].as_array().expect("blocks");
@@ -464,11 +466,11 @@ fn conforming(asked: &fake::Asked) -> Answered {
             let events = text(0, &["word "]);
             let piece = stream(&events[1..2]);
             let begun = stream(&[begin(), events[0].clone()]);
-            return Answered::events(begun).repeat(piece, std::time::Duration::from_millis(20));
+            return FakeReply::events(begun).repeat(piece, std::time::Duration::from_millis(20));
         }
         other => panic!("not a message of the suite: {other:?}"),
     };
-    Answered::events(stream(&[vec![begin()], events].concat()))
+    FakeReply::events(stream(&[vec![begin()], events].concat()))
 }
 
 #[tokio::test]

@@ -9,32 +9,34 @@ use serde_json::{Value, json};
 use super::*;
 use crate::anthropic::tests::{begin, block, client, end, stream, text};
 use crate::anthropic::{self, Anthropic};
-use crate::fake::{Answered, NoChance, QuickClock, RealClock, Server, hello, think};
+use crate::fake::{FakeReply, NoChance, QuickClock, RealClock, Server, hello, think};
 use crate::limits::STREAM_BYTES_MAX;
-use crate::settings::{Key, Proxy, TimeLimits};
+use crate::settings::{ApiKey, Proxy, TimeLimits};
 
-fn good() -> Answered {
-    Answered::events(stream(&[vec![begin()], text(0, &["Hi."]), end("end_turn").to_vec()].concat()))
+fn good() -> FakeReply {
+    FakeReply::events(stream(
+        &[vec![begin()], text(0, &["Hi."]), end("end_turn").to_vec()].concat(),
+    ))
 }
 
-fn half() -> Answered {
-    Answered::events(stream(&[vec![begin()], text(0, &["Hal"])].concat())).cut()
+fn half() -> FakeReply {
+    FakeReply::events(stream(&[vec![begin()], text(0, &["Hal"])].concat())).cut()
 }
 
 fn envelope(kind: &str) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": "said sk-secret"}, "request_id": "r"})
 }
 
-fn settings(server: &Server) -> Settings {
-    let mut settings = Settings::new("claude", "big-1", server.url.clone());
+fn settings(server: &Server) -> ModelSettings {
+    let mut settings = ModelSettings::new("claude", "big-1", server.url.clone());
     settings.key =
-        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
+        Some(ApiKey { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 
 async fn with(
     server: &Server,
-    settings: Settings,
+    settings: ModelSettings,
     clock: Arc<dyn Clock>,
 ) -> (Result<ModelTurn, ModelError>, Vec<Delta>) {
     let model = anthropic::model(Anthropic::default(), settings, clock, NoChance::new());
@@ -47,14 +49,14 @@ async fn with(
 #[tokio::test]
 async fn what_may_pass_is_tried_again_and_what_was_shown_is_discarded() {
     let server = Server::saying(vec![
-        Answered::refused(429, &envelope("rate_limit_error")).with("retry-after", "7"),
+        FakeReply::refused(429, &envelope("rate_limit_error")).with("retry-after", "7"),
         half(),
-        Answered::events(stream(&[
+        FakeReply::events(stream(&[
             begin(),
             json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}),
         ])),
-        Answered::refused(529, &envelope("overloaded_error")),
-        Answered::refused(500, &json!("no envelope")),
+        FakeReply::refused(529, &envelope("overloaded_error")),
+        FakeReply::refused(500, &json!("no envelope")),
         good(),
     ]);
     let clock = Arc::new(QuickClock::default());
@@ -83,7 +85,7 @@ async fn attempts_end() {
 
 #[tokio::test]
 async fn a_provider_that_wants_long_to_be_left_alone_is() {
-    let busy = Answered::refused(429, &envelope("rate_limit_error")).with("retry-after", "3600");
+    let busy = FakeReply::refused(429, &envelope("rate_limit_error")).with("retry-after", "3600");
     let server = Server::saying(vec![busy]);
     let (turn, _) = think(&*client(&server.url, 5), &hello()).await;
     let why = turn.unwrap_err().to_string();
@@ -102,7 +104,7 @@ async fn what_cannot_pass_is_not_tried_again() {
         (307, "redirect"),
     ] {
         let server = Server::saying(vec![
-            Answered::refused(status, &envelope(kind)).with("location", "http://127.0.0.1:1/"),
+            FakeReply::refused(status, &envelope(kind)).with("location", "http://127.0.0.1:1/"),
         ]);
         let (turn, _) = with(&server, settings(&server), Arc::new(QuickClock::default())).await;
         let why = turn.unwrap_err().to_string();
@@ -110,7 +112,7 @@ async fn what_cannot_pass_is_not_tried_again() {
         assert_eq!(server.asked().len(), 1, "{status}");
     }
     let broken = [begin(), json!({"type": "error", "error": {"type": "invalid_request_error"}})];
-    let server = Server::saying(vec![Answered::events(stream(&broken))]);
+    let server = Server::saying(vec![FakeReply::events(stream(&broken))]);
     let (turn, _) = with(&server, settings(&server), Arc::new(QuickClock::default())).await;
     assert!(matches!(turn, Err(ModelError::Refused(_))), "{turn:?}");
 }
@@ -144,10 +146,10 @@ const EVER: Duration = Duration::from_secs(3_600);
 async fn every_wait_has_an_end() {
     let limits = TimeLimits { connect: EVER, first_byte: EVER, silence: EVER, turn: EVER };
     let pings =
-        || Answered::events("").repeat("event: ping\ndata: {\"type\":\"ping\"}\n\n", SHORT / 6);
+        || FakeReply::events("").repeat("event: ping\ndata: {\"type\":\"ping\"}\n\n", SHORT / 6);
     for (answer, time_limits, wanted) in [
         (
-            Answered::silence(),
+            FakeReply::silence(),
             TimeLimits { first_byte: SHORT, ..limits },
             "no answer within 0.06 s",
         ),
@@ -155,7 +157,7 @@ async fn every_wait_has_an_end() {
         (pings(), TimeLimits { turn: SHORT, ..limits }, "the turn took longer than 0.06 s"),
     ] {
         let server = Server::saying(vec![answer]);
-        let settings = Settings { time_limits, retries: 0, ..settings(&server) };
+        let settings = ModelSettings { time_limits, retries: 0, ..settings(&server) };
         let (turn, _) = with(&server, settings, Arc::new(RealClock)).await;
         let why = turn.unwrap_err().to_string();
         assert!(why.contains(wanted), "{why}");
@@ -164,7 +166,7 @@ async fn every_wait_has_an_end() {
 
 #[tokio::test]
 async fn a_stop_ends_a_pause_between_attempts() {
-    let server = Server::saying(vec![Answered::refused(503, &json!({}))]);
+    let server = Server::saying(vec![FakeReply::refused(503, &json!({}))]);
     let stop = CancellationToken::new();
     // A clock that never comes back, and stops us instead.
     struct Stopping(CancellationToken);
@@ -188,10 +190,10 @@ async fn a_stop_ends_a_pause_between_attempts() {
 }
 
 /// Starts a block and then sends pieces of it for as long as anybody listens.
-fn endless(start: Value, delta: &Value) -> Answered {
+fn endless(start: Value, delta: &Value) -> FakeReply {
     let events = block(0, start, vec![delta.clone()]);
     let begun = stream(&[begin(), events[0].clone()]);
-    Answered::events(begun).repeat(stream(&events[1..2]), Duration::ZERO)
+    FakeReply::events(begun).repeat(stream(&events[1..2]), Duration::ZERO)
 }
 
 #[tokio::test]
@@ -212,12 +214,12 @@ async fn a_turn_that_does_not_end_is_cut_off_long_before_memory_matters() {
             24 << 20,
         ),
         (
-            Answered::events(stream(&[begin()])).repeat(ping, Duration::ZERO),
+            FakeReply::events(stream(&[begin()])).repeat(ping, Duration::ZERO),
             "one answer has more than 96 MiB",
             STREAM_BYTES_MAX + (16 << 20),
         ),
         (
-            Answered::events("data: ").repeat(long.clone(), Duration::ZERO),
+            FakeReply::events("data: ").repeat(long.clone(), Duration::ZERO),
             "one event has more than 24 MiB",
             40 << 20,
         ),
@@ -247,7 +249,7 @@ async fn many_calls_and_many_parts_are_too_many() {
     ] {
         let events: Vec<Value> = events;
         let all = [vec![begin()], events, end("end_turn").to_vec()].concat();
-        let server = Server::saying(vec![Answered::events(stream(&all))]);
+        let server = Server::saying(vec![FakeReply::events(stream(&all))]);
         let why = think(&*client(&server.url, 0), &hello()).await.0.unwrap_err().to_string();
         assert!(why.contains(wanted), "{why}");
     }
@@ -255,7 +257,7 @@ async fn many_calls_and_many_parts_are_too_many() {
 
 #[tokio::test]
 async fn a_refusal_without_end_is_read_only_so_far() {
-    let page = Answered::refused(500, &json!({})).repeat("x".repeat(64 << 10), Duration::ZERO);
+    let page = FakeReply::refused(500, &json!({})).repeat("x".repeat(64 << 10), Duration::ZERO);
     let server = Server::saying(vec![page]);
     let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
     assert!(matches!(turn, Err(ModelError::Unavailable(_))), "{turn:?}");

@@ -2,12 +2,12 @@ use ports::secret_string::SecretString;
 use reqwest::Url;
 
 use super::*;
-use crate::settings::Key;
+use crate::settings::ApiKey;
 
-fn settings() -> Settings {
+fn settings() -> ModelSettings {
     let mut settings =
-        Settings::new("claude", "big-1", Url::parse("https://x.example").expect("a URL"));
-    settings.key = Some(Key {
+        ModelSettings::new("claude", "big-1", Url::parse("https://x.example").expect("a URL"));
+    settings.key = Some(ApiKey {
         secret: SecretString::new("sk-very-secret"),
         origin: "`api_key_env` ANTHROPIC_API_KEY".into(),
     });
@@ -15,15 +15,15 @@ fn settings() -> Settings {
     settings
 }
 
-fn problem(kind: &str, message: &str) -> Problem {
-    Problem { kind: Some(kind.into()), code: None, message: Some(message.into()) }
+fn problem(kind: &str, message: &str) -> ProviderError {
+    ProviderError { kind: Some(kind.into()), code: None, message: Some(message.into()) }
 }
 
 #[track_caller]
-fn check(status: u16, problem: Problem, wanted: &str) {
+fn check(status: u16, problem: ProviderError, wanted: &str) {
     let told = match problem.fault(status, None, &settings()) {
-        Fault::Again { why, .. } => format!("again: {why}"),
-        Fault::Final(error) => error.to_string(),
+        AttemptFault::Again { why, .. } => format!("again: {why}"),
+        AttemptFault::Final(error) => error.to_string(),
     };
     assert_eq!(told, wanted);
 }
@@ -62,7 +62,8 @@ fn every_status_has_its_remedy() {
         "the model refused the request: 400 invalid_request_error: max_tokens: 9 > 8; mend the \
          configuration, then retry the run",
     );
-    let too_long = Problem { code: Some("context_length_exceeded".into()), ..problem("x", "y") };
+    let too_long =
+        ProviderError { code: Some("context_length_exceeded".into()), ..problem("x", "y") };
     check(
         400,
         too_long,
@@ -75,7 +76,8 @@ fn every_status_has_its_remedy() {
         "the conversation is too long for the model: 400 invalid_request_error: prompt is too long: \
          213462 tokens > 200000 maximum; start a new session, or take a model with a larger window",
     );
-    let no_credit = Problem { code: Some("insufficient_quota".into()), ..problem("q", "pay") };
+    let no_credit =
+        ProviderError { code: Some("insufficient_quota".into()), ..problem("q", "pay") };
     check(
         429,
         no_credit,
@@ -94,7 +96,7 @@ fn every_status_has_its_remedy() {
     }
     check(
         302,
-        Problem::default(),
+        ProviderError::default(),
         "the model refused the request: the address answers with a redirect (302), which is not \
          followed, since the key would go along; write the final address into `base_url` of \
          [models.claude]; mend the configuration, then retry the run",

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::fault::Problem;
+use crate::fault::ProviderError;
 
 /// Both APIs take the key in the same way.
 fn bearer(key: Option<&str>) -> Vec<(&'static str, Cow<'static, str>)> {
@@ -16,22 +16,22 @@ fn bearer(key: Option<&str>) -> Vec<(&'static str, Cow<'static, str>)> {
 }
 
 #[derive(Default, Deserialize)]
-struct Envelope {
+struct OpenAiErrorBody {
     error: Option<Value>,
 }
 
 /// Both have the same envelope. Compatible servers put texts and numbers anywhere in it.
-pub(crate) fn problem(body: &[u8]) -> Problem {
-    let envelope: Envelope = serde_json::from_slice(body).unwrap_or_default();
-    said(&envelope.error.unwrap_or_default())
+pub(crate) fn problem(body: &[u8]) -> ProviderError {
+    let envelope: OpenAiErrorBody = serde_json::from_slice(body).unwrap_or_default();
+    provider_error(&envelope.error.unwrap_or_default())
 }
 
-fn said(error: &Value) -> Problem {
+fn provider_error(error: &Value) -> ProviderError {
     let word = |key: &str| match error.get(key)? {
         Value::String(word) => Some(word.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
     let message = word("message").or_else(|| error.as_str().map(str::to_owned));
-    Problem { kind: word("type"), code: word("code"), message }
+    ProviderError { kind: word("type"), code: word("code"), message }
 }

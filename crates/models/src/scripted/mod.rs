@@ -26,7 +26,7 @@ pub use script::ScriptError;
 
 use deltas::Pace;
 use scene::Scene;
-use script::{Failure, Input, Script, Turn};
+use script::{Failure, Script, ScriptedInput, Turn};
 
 pub struct ScriptedModel {
     script: Script,
@@ -133,11 +133,11 @@ fn calls(turn: &Turn, scene: &Scene<'_>, captures: &[String]) -> Vec<WrittenCall
         .collect()
 }
 
-fn input(input: &Input, scene: &Scene<'_>, captures: &[String]) -> String {
+fn input(input: &ScriptedInput, scene: &Scene<'_>, captures: &[String]) -> String {
     match input {
-        Input::Raw(raw) => raw.clone(),
-        Input::Arguments(arguments) => arguments.fill(scene, captures).to_string(),
-        Input::Over { json, arguments } => {
+        ScriptedInput::Raw(raw) => raw.clone(),
+        ScriptedInput::Arguments(arguments) => arguments.fill(scene, captures).to_string(),
+        ScriptedInput::Over { json, arguments } => {
             let text = json.fill(scene, captures);
             match (serde_json::from_str(&text), arguments.fill(scene, captures)) {
                 (Ok(Value::Object(mut object)), Value::Object(over)) => {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use ports::model::Usage;
+use ports::model::TurnUsage;
 use regex::Regex;
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::deltas::{By, Pace};
 use super::file::{CallFile, DeltasFile, ScriptFile, TurnFile, WhenFile};
 use super::template::{JsonTemplate, Template};
-use super::when::{Conditions, Text, When};
+use super::when::{Conditions, TextMatch, When};
 
 /// What a model says that has nothing to say.
 const DEFAULT: &str = "I am a scripted model, and my script has no answer to that.";
@@ -35,18 +35,18 @@ pub(super) struct Turn {
     pub(super) calls: Vec<ScriptedCall>,
     pub(super) pace: Option<Pace>,
     pub(super) fail: Option<Failure>,
-    pub(super) usage: Usage,
+    pub(super) usage: TurnUsage,
 }
 
 #[derive(Debug)]
 pub(super) struct ScriptedCall {
     pub(super) tool: String,
     pub(super) id: Option<String>,
-    pub(super) input: Input,
+    pub(super) input: ScriptedInput,
 }
 
 #[derive(Debug)]
-pub(super) enum Input {
+pub(super) enum ScriptedInput {
     /// Exactly these bytes, also when they are no JSON.
     Raw(String),
     Arguments(JsonTemplate),
@@ -81,7 +81,7 @@ pub struct ScriptError {
 
 impl Script {
     pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
-        let source = Source(text);
+        let source = ScriptSource(text);
         let file: ScriptFile = toml::from_str(text)
             .map_err(|error| source.error(error.span().unwrap_or_default(), error.message()))?;
         let default = match file.default {
@@ -101,9 +101,9 @@ impl Script {
 }
 
 /// The text of a script, to tell lines by.
-struct Source<'a>(&'a str);
+struct ScriptSource<'a>(&'a str);
 
-impl Source<'_> {
+impl ScriptSource<'_> {
     fn error(&self, span: Range<usize>, message: impl Into<String>) -> ScriptError {
         let before = &self.0.as_bytes()[..span.start.min(self.0.len())];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -115,9 +115,11 @@ impl Source<'_> {
         let when = self.when(turn.when)?;
         let groups = match &when {
             When::Always => 0,
-            When::All(conditions) => {
-                [&conditions.says, &conditions.result].into_iter().flatten().map(Text::groups).sum()
-            }
+            When::All(conditions) => [&conditions.says, &conditions.result]
+                .into_iter()
+                .flatten()
+                .map(TextMatch::groups)
+                .sum(),
         };
         let template = |text: Option<Spanned<String>>| {
             let parsed = text.map(|text| {
@@ -143,7 +145,7 @@ impl Source<'_> {
             calls: calls.collect::<Result<_, _>>()?,
             pace: own_pace,
             fail,
-            usage: Usage {
+            usage: TurnUsage {
                 input_tokens: turn.usage.input,
                 cached_tokens: turn.usage.cached,
                 output_tokens: turn.usage.output,
@@ -194,13 +196,13 @@ impl Source<'_> {
         is: Option<String>,
         contains: Option<String>,
         regex: Option<Spanned<String>>,
-    ) -> Result<Option<Text>, ScriptError> {
+    ) -> Result<Option<TextMatch>, ScriptError> {
         match (is, contains, regex) {
             (None, None, None) => Ok(None),
-            (Some(text), None, None) => Ok(Some(Text::Is(text))),
-            (None, Some(text), None) => Ok(Some(Text::Contains(text))),
+            (Some(text), None, None) => Ok(Some(TextMatch::Is(text))),
+            (None, Some(text), None) => Ok(Some(TextMatch::Contains(text))),
             (None, None, Some(pattern)) => match Regex::new(pattern.get_ref()) {
-                Ok(regex) => Ok(Some(Text::Matches(regex))),
+                Ok(regex) => Ok(Some(TextMatch::Matches(regex))),
                 Err(why) => {
                     let why = why.to_string();
                     let last = why.lines().last().unwrap_or_default().trim();
@@ -246,11 +248,12 @@ impl Source<'_> {
         let given = !table.is_empty();
         let arguments = JsonTemplate::parse(Value::Object(object(table)), groups).map_err(error)?;
         let input = match (call.raw, call.json) {
-            (None, None) => Input::Arguments(arguments),
-            (None, Some(json)) => {
-                Input::Over { json: Template::parse(&json, groups).map_err(error)?, arguments }
-            }
-            (Some(raw), None) if !given => Input::Raw(raw),
+            (None, None) => ScriptedInput::Arguments(arguments),
+            (None, Some(json)) => ScriptedInput::Over {
+                json: Template::parse(&json, groups).map_err(error)?,
+                arguments,
+            },
+            (Some(raw), None) if !given => ScriptedInput::Raw(raw),
             (Some(_), _) => {
                 return Err(error(
                     "`raw` is all there is to say; leave `arguments` and `json` out".into(),

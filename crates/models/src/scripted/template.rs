@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::scene::Scene;
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct Template(Vec<ScriptPiece>);
 
 #[derive(Debug, PartialEq)]
-enum Piece {
+enum ScriptPiece {
     Plain(String),
     Message,
     /// All results, or the one with this number (from 1); and of a JSON object, one member.
@@ -42,32 +42,32 @@ impl Template {
                 ));
             };
             if !plain.is_empty() {
-                pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                pieces.push(ScriptPiece::Plain(std::mem::take(&mut plain)));
             }
             pieces.push(placeholder(&rest[..end], groups)?);
             rest = &rest[end + 1..];
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Plain(plain));
+            pieces.push(ScriptPiece::Plain(plain));
         }
         Ok(Template(pieces))
     }
 
     pub(super) fn fill(&self, scene: &Scene<'_>, captures: &[String]) -> String {
         let pieces = self.0.iter().map(|piece| match piece {
-            Piece::Plain(text) => text.clone(),
-            Piece::Message => scene.said.to_owned(),
-            Piece::Result { number, member } => result(scene, *number, member.as_deref()),
-            Piece::Capture(number) => captures.get(number - 1).cloned().unwrap_or_default(),
+            ScriptPiece::Plain(text) => text.clone(),
+            ScriptPiece::Message => scene.said.to_owned(),
+            ScriptPiece::Result { number, member } => result(scene, *number, member.as_deref()),
+            ScriptPiece::Capture(number) => captures.get(number - 1).cloned().unwrap_or_default(),
         });
         pieces.collect()
     }
 }
 
-fn placeholder(name: &str, groups: usize) -> Result<Piece, String> {
+fn placeholder(name: &str, groups: usize) -> Result<ScriptPiece, String> {
     if name == "message" {
-        return Ok(Piece::Message);
+        return Ok(ScriptPiece::Message);
     }
     if let Ok(number) = name.parse::<usize>() {
         return match number {
@@ -75,7 +75,7 @@ fn placeholder(name: &str, groups: usize) -> Result<Piece, String> {
             _ if number > groups => Err(format!(
                 "there is no capture `{{{number}}}`: the patterns of this turn have {groups}"
             )),
-            _ => Ok(Piece::Capture(number)),
+            _ => Ok(ScriptPiece::Capture(number)),
         };
     }
     let unknown = || {
@@ -87,7 +87,7 @@ fn placeholder(name: &str, groups: usize) -> Result<Piece, String> {
     let rest = name.strip_prefix("result").ok_or_else(unknown)?;
     let Some(rest) = rest.strip_prefix('.') else {
         return if rest.is_empty() {
-            Ok(Piece::Result { number: None, member: None })
+            Ok(ScriptPiece::Result { number: None, member: None })
         } else {
             Err(unknown())
         };
@@ -99,10 +99,10 @@ fn placeholder(name: &str, groups: usize) -> Result<Piece, String> {
     match (first.parse::<usize>(), member) {
         (Ok(0), _) => Err("results are counted from `{result.1}`".into()),
         (Ok(number), member) => {
-            Ok(Piece::Result { number: Some(number), member: member.map(str::to_owned) })
+            Ok(ScriptPiece::Result { number: Some(number), member: member.map(str::to_owned) })
         }
         (Err(_), None) if !first.is_empty() => {
-            Ok(Piece::Result { number: None, member: Some(first.into()) })
+            Ok(ScriptPiece::Result { number: None, member: Some(first.into()) })
         }
         (Err(_), _) => Err(unknown()),
     }

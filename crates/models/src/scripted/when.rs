@@ -16,15 +16,15 @@ pub(super) struct Conditions {
     pub(super) says: Option<Says>,
     pub(super) turn: Option<usize>,
     pub(super) result_of: Option<String>,
-    pub(super) result: Option<Text>,
+    pub(super) result: Option<TextMatch>,
     pub(super) is_error: Option<bool>,
     pub(super) after_tools: Option<Vec<String>>,
 }
 
-pub(super) type Says = Text;
+pub(super) type Says = TextMatch;
 
 #[derive(Debug)]
-pub(super) enum Text {
+pub(super) enum TextMatch {
     Is(String),
     Contains(String),
     Matches(Regex),
@@ -82,15 +82,15 @@ impl Conditions {
     }
 }
 
-impl Text {
+impl TextMatch {
     /// People do not type alike, so letter case and outer white space do not count, except to a
     /// pattern, which can say `(?i)` itself.
     pub(super) fn fits(&self, text: &str) -> Option<Vec<String>> {
         let fold = |text: &str| text.trim().to_lowercase();
         match self {
-            Text::Is(wanted) => (fold(wanted) == fold(text)).then(Vec::new),
-            Text::Contains(wanted) => fold(text).contains(&fold(wanted)).then(Vec::new),
-            Text::Matches(pattern) => {
+            TextMatch::Is(wanted) => (fold(wanted) == fold(text)).then(Vec::new),
+            TextMatch::Contains(wanted) => fold(text).contains(&fold(wanted)).then(Vec::new),
+            TextMatch::Matches(pattern) => {
                 let found = pattern.captures(text)?;
                 let groups = found.iter().skip(1);
                 Some(groups.map(|group| group.map_or("", |g| g.as_str()).to_owned()).collect())
@@ -100,8 +100,8 @@ impl Text {
 
     pub(super) fn groups(&self) -> usize {
         match self {
-            Text::Is(_) | Text::Contains(_) => 0,
-            Text::Matches(pattern) => pattern.captures_len() - 1,
+            TextMatch::Is(_) | TextMatch::Contains(_) => 0,
+            TextMatch::Matches(pattern) => pattern.captures_len() - 1,
         }
     }
 }

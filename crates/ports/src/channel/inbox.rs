@@ -11,7 +11,7 @@ use domain::person::People;
 use domain::time::Timestamp;
 use serde_json::{Map, Value};
 
-use super::pointer::{Key, Nonce, Pointer};
+use super::pointer::{DeliveryKey, Nonce, Pointer};
 use super::{MessageRef, Showing};
 
 /// Who made a gesture, as the platform vouches for it.
@@ -99,7 +99,7 @@ pub struct IncomingMessage {
 pub struct Redraw {
     pub hold: Arc<Hold>,
     pub people: Arc<People>,
-    pub key: Key,
+    pub key: DeliveryKey,
     pub nonce: Nonce,
     pub link: Option<String>,
     pub words_answer: bool,

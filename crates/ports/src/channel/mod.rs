@@ -21,12 +21,12 @@ pub use inbox::{
     Busy, Form, Inbox, IncomingMessage, Opened, Operator, Press, PressReply, Redraw,
     ReportedDecision, Ruling,
 };
-pub use pointer::{BadPointer, ButtonAction, Key, Nonce, Pointer};
+pub use pointer::{BadPointer, ButtonAction, DeliveryKey, Nonce, Pointer};
 pub use step::{Step, StepKind};
 
 /// Where something is put.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Destination {
     Chat {
         chat: String,
         thread: Option<String>,
@@ -63,7 +63,7 @@ pub struct Shown {
 pub struct Showing<'a> {
     pub hold: &'a Hold,
     pub people: &'a People,
-    pub key: &'a Key,
+    pub key: &'a DeliveryKey,
     pub nonce: &'a Nonce,
     /// The page with everything on it.
     pub link: Option<&'a str>,
@@ -82,7 +82,7 @@ pub struct Showing<'a> {
 
 /// Something that we say in a chat beside the cards: the agent's words, a question back.
 #[derive(Clone, Copy, Debug)]
-pub struct Saying<'a> {
+pub struct OutgoingText<'a> {
     /// Stays the same over retries.
     pub key: &'a str,
     pub text: &'a str,
@@ -94,7 +94,7 @@ pub struct Saying<'a> {
 
 /// How far a text was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spoken {
+pub enum TextProgress {
     All,
     /// Another piece follows this one.
     More,
@@ -228,7 +228,8 @@ pub trait Channel: Send + Sync {
 
     /// Shows a hold. The same key twice is one message, as far as the platform allows; where it does
     /// not, the channel looks for the first one before it sends a second.
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError>;
+    async fn show(&self, place: &Destination, showing: &Showing<'_>)
+    -> Result<Shown, ChannelError>;
 
     /// Makes a message look as its hold now is, and says whether it takes a yes.
     async fn repaint(
@@ -241,15 +242,19 @@ pub trait Channel: Send + Sync {
     /// Whoever speaks counts, so that what was said is not said again when a later piece fails.
     async fn say_piece(
         &self,
-        place: &Place,
-        saying: &Saying<'_>,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
         piece: usize,
-    ) -> Result<Spoken, ChannelError>;
+    ) -> Result<TextProgress, ChannelError>;
 
     /// The whole of it, for whoever need not know how far it came.
-    async fn say(&self, place: &Place, saying: &Saying<'_>) -> Result<(), ChannelError> {
+    async fn say(
+        &self,
+        place: &Destination,
+        saying: &OutgoingText<'_>,
+    ) -> Result<(), ChannelError> {
         let mut piece = 0;
-        while self.say_piece(place, saying, piece).await? == Spoken::More {
+        while self.say_piece(place, saying, piece).await? == TextProgress::More {
             piece += 1;
         }
         Ok(())

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// The name of a delivery: up to 22 letters and digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key(String);
+pub struct DeliveryKey(String);
 
 /// Six to eight letters and digits, stored with the delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ pub enum ButtonAction {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
-    pub key: Key,
+    pub key: DeliveryKey,
     pub said: ButtonAction,
     pub nonce: Nonce,
 }
@@ -42,9 +42,9 @@ pub struct Pointer {
 #[error("this is not a button of ours")]
 pub struct BadPointer;
 
-impl Key {
-    pub fn new(text: &str) -> Result<Key, BadPointer> {
-        is_plain(text, 1, 22).then(|| Key(text.to_owned())).ok_or(BadPointer)
+impl DeliveryKey {
+    pub fn new(text: &str) -> Result<DeliveryKey, BadPointer> {
+        is_plain(text, 1, 22).then(|| DeliveryKey(text.to_owned())).ok_or(BadPointer)
     }
 
     pub fn as_str(&self) -> &str {
@@ -129,7 +129,7 @@ impl FromStr for Pointer {
         if version != "h1" || parts.next().is_some() {
             return Err(BadPointer);
         }
-        Ok(Pointer { key: Key::new(key)?, said: said.parse()?, nonce: Nonce::new(nonce)? })
+        Ok(Pointer { key: DeliveryKey::new(key)?, said: said.parse()?, nonce: Nonce::new(nonce)? })
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_longest_pointer_fits_where_the_least_room_is() {
-        let key = Key::new(&"Z".repeat(22)).unwrap();
+        let key = DeliveryKey::new(&"Z".repeat(22)).unwrap();
         let pointer =
             Pointer { key, said: ButtonAction::Option(255), nonce: Nonce::make(u128::MAX) };
         assert!(pointer.to_string().len() <= 64);

@@ -17,7 +17,7 @@ use engine::{Answering, Caller, Error, Keep};
 use super::flow::Since;
 use super::kept::KeptRun;
 use super::shown;
-use super::words::{self, Verdict, folded};
+use super::words::{self, WordsVerdict, folded};
 use crate::app::App;
 use crate::problem::{Problem, Reply};
 
@@ -37,7 +37,7 @@ pub(crate) struct Agreed {
 }
 
 /// Takes the message for an answer if it is one. `None`: it is to be said like any other.
-pub(crate) async fn answered(
+pub(crate) async fn answer_agreed(
     app: &App,
     caller: &Caller,
     door: &str,
@@ -45,7 +45,9 @@ pub(crate) async fn answered(
     text: &str,
     name: Option<Name>,
 ) -> Reply<Option<Agreed>> {
-    let Some((hold, verdict)) = words::spoken(&app.words, session, text) else { return Ok(None) };
+    let Some((hold, verdict)) = words::agreed_in_text(&app.words, session, text) else {
+        return Ok(None);
+    };
     // Nobody agrees to what they were not asked yet.
     if name.is_none() && began_this(session, text) {
         return Ok(None);
@@ -57,8 +59,10 @@ pub(crate) async fn answered(
     }
     let Some(digest) = shown::seen(app, caller, door, &hold).await? else { return Ok(None) };
     let answer = match verdict {
-        Verdict::Approve => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
-        Verdict::Deny => Answer::Deny { reason: None, stop: false },
+        WordsVerdict::Approve => {
+            Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+        }
+        WordsVerdict::Deny => Answer::Deny { reason: None, stop: false },
     };
     let agreed = Agreed { run: hold.run(), since: Since::now(session) };
     let render = |_: &Hold| (200, agreed.kept(session).written());

@@ -22,7 +22,7 @@ pub(crate) async fn find(
     door: &str,
     place: &str,
 ) -> Reply<Option<Arc<Session>>> {
-    let Some(note) = app.engine.read_note(&shelf(door), sound(place)?).await? else {
+    let Some(note) = app.engine.read_note(&note_namespace(door), sound(place)?).await? else {
         return elsewhere(app, caller, place).await;
     };
     match app.engine.session(caller, owned(&note.value, &caller.key_space())?).await {
@@ -49,7 +49,7 @@ pub(crate) async fn find_or_open(
     place: &str,
     agent: &str,
 ) -> Reply<Arc<Session>> {
-    let (engine, shelf, key) = (&app.engine, shelf(door), sound(place)?);
+    let (engine, shelf, key) = (&app.engine, note_namespace(door), sound(place)?);
     let id = match engine.read_note(&shelf, key).await? {
         Some(note) => owned(&note.value, &caller.key_space())?,
         None => {
@@ -60,7 +60,7 @@ pub(crate) async fn find_or_open(
             let put = PutNote {
                 shelf: shelf.clone(),
                 key: key.to_owned(),
-                value: Some(written(id, &caller.key_space())),
+                value: Some(written_note(id, &caller.key_space())),
                 expected: Some(0),
                 due_at: None,
                 forget_at: None,
@@ -93,7 +93,7 @@ pub(crate) async fn branch(
     session: &Session,
     before: MessageId,
 ) -> Reply<Arc<Session>> {
-    let (engine, shelf, key) = (&app.engine, shelf(door), sound(place)?);
+    let (engine, shelf, key) = (&app.engine, note_namespace(door), sound(place)?);
     let note = engine.read_note(&shelf, key).await?;
     let current = note.as_ref().map(|note| owned(&note.value, &caller.key_space())).transpose()?;
     // Somebody branched it just now.
@@ -105,7 +105,7 @@ pub(crate) async fn branch(
     let put = PutNote {
         shelf,
         key: key.to_owned(),
-        value: Some(written(branch.id, &caller.key_space())),
+        value: Some(written_note(branch.id, &caller.key_space())),
         expected: Some(note.map_or(0, |note| note.version)),
         due_at: None,
         forget_at: None,
@@ -148,7 +148,7 @@ pub(crate) async fn goes_on_in(
     place: &str,
     session: SessionId,
 ) -> Reply<bool> {
-    let note = app.engine.read_note(&shelf(door), place).await?;
+    let note = app.engine.read_note(&note_namespace(door), place).await?;
     let named = note.and_then(|note| {
         let text = String::from_utf8(note.value).ok()?;
         text.split(' ').next()?.parse::<SessionId>().ok()
@@ -188,7 +188,7 @@ async fn by_id(app: &App, caller: &Caller, id: SessionId) -> Reply<Arc<Session>>
     }
 }
 
-fn shelf(door: &str) -> String {
+fn note_namespace(door: &str) -> String {
     format!("{door}.places")
 }
 
@@ -201,7 +201,7 @@ fn sound(place: &str) -> Result<&str, Problem> {
 }
 
 /// A note that names a session and whose it is.
-pub(super) fn written(session: SessionId, owner: &str) -> Vec<u8> {
+pub(super) fn written_note(session: SessionId, owner: &str) -> Vec<u8> {
     format!("{session} {owner}").into_bytes()
 }
 

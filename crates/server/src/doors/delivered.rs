@@ -38,7 +38,7 @@ impl Delivered {
         self.unwritten().insert(session, mark.clone());
         let (delivered, engine) = (self.clone(), app.engine.clone());
         let put = PutNote {
-            shelf: shelf(door),
+            shelf: note_namespace(door),
             key: session.to_string(),
             value: Some(mark.as_bytes().to_vec()),
             expected: None,
@@ -68,7 +68,7 @@ impl Delivered {
         if let Some(mark) = self.unwritten().get(&session) {
             return Ok(Some(mark.to_string()));
         }
-        let note = app.engine.read_note(&shelf(door), &session.to_string()).await?;
+        let note = app.engine.read_note(&note_namespace(door), &session.to_string()).await?;
         Ok(note.and_then(|note| String::from_utf8(note.value).ok()))
     }
 
@@ -77,6 +77,6 @@ impl Delivered {
     }
 }
 
-fn shelf(door: &str) -> String {
+fn note_namespace(door: &str) -> String {
     format!("{door}.delivered")
 }

@@ -42,7 +42,7 @@ pub fn door(kind: DoorBody, body: &[u8]) -> Result<DoorSaid, String> {
         DoorBody::Results => frontend_tools::fuzz_api::results(body),
         DoorBody::ToolResult => worlds::fuzz_api::tool_result(body),
         DoorBody::Respond => worlds::fuzz_api::respond(body),
-        DoorBody::Said => worlds::fuzz_api::said(body),
+        DoorBody::Said => worlds::fuzz_api::posted_text(body),
     }
 }
 
@@ -80,7 +80,7 @@ pub fn noted_place(note: &[u8], caller: &str) -> Option<SessionId> {
 
 /// The note of a conversation.
 pub fn note_of_place(session: SessionId, owner: &str) -> Vec<u8> {
-    conversation::written(session, owner)
+    conversation::written_note(session, owner)
 }
 
 /// The sessions that the same words have begun, as they are noted.
@@ -89,5 +89,5 @@ pub fn noted_runs(note: &[u8]) -> Vec<SessionId> {
 }
 
 pub fn note_of_runs(known: &[SessionId]) -> Vec<u8> {
-    frontend_tools::fuzz_api::written(known)
+    frontend_tools::fuzz_api::repeats_note(known)
 }

@@ -35,7 +35,7 @@ pub(crate) async fn guard<S: Send + Sync + 'static>(
 
 /// With a place of a known caller, taken after the caller was authenticated.
 async fn admit<'a>(app: &'a App, door: &Door, parts: &Parts) -> Reply<(Who, SemaphorePermit<'a>)> {
-    let credential = match (shown(door, &parts.headers), &door.act_as) {
+    let credential = match (shown_credential(door, &parts.headers), &door.act_as) {
         (Ok(credential), Some(person)) if is_idle_cookie(&credential, parts) => {
             acting(app, door, person, parts)?
         }
@@ -51,7 +51,7 @@ async fn admit<'a>(app: &'a App, door: &Door, parts: &Parts) -> Reply<(Who, Sema
     Ok((Who { caller: caller.via(door.via), credential }, caller_place(app)?))
 }
 
-fn shown(door: &Door, headers: &HeaderMap) -> Result<Credential, Problem> {
+fn shown_credential(door: &Door, headers: &HeaderMap) -> Result<Credential, Problem> {
     let token = door.token_header.as_ref().and_then(|name| headers.get(name));
     match token.filter(|_| !headers.contains_key(AUTHORIZATION)) {
         None => auth::credential(headers),
@@ -88,7 +88,7 @@ fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Cr
     }
     // HTTP/2 names the host in the address and not in a header.
     let hosts: Vec<&str> = match headers.contains_key(HOST) {
-        true => all(headers, HOST),
+        true => header_values(headers, HOST),
         false => parts.uri.authority().map(|authority| authority.as_str()).into_iter().collect(),
     };
     // A name that somebody else's DNS lets point at this machine is not this machine.
@@ -99,11 +99,11 @@ fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Cr
         let own = origin.split_once("://").is_some_and(|(_, authority)| hosts == [authority]);
         own || door.origins.iter().any(|known| known == origin)
     };
-    if !all(headers, ORIGIN).iter().all(known) {
+    if !header_values(headers, ORIGIN).iter().all(known) {
         return refused("this page is not on the door's list of origins");
     }
     // Pages can send other types without the browser asking us first.
-    let types = all(headers, CONTENT_TYPE);
+    let types = header_values(headers, CONTENT_TYPE);
     if !types.iter().all(|kind| is_json(kind)) || (parts.method == Method::POST && types.is_empty())
     {
         return refused("without credentials this door takes `application/json` only");
@@ -112,7 +112,7 @@ fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Cr
 }
 
 /// Every value of a header; one that is no text is nobody's.
-fn all(headers: &HeaderMap, name: HeaderName) -> Vec<&str> {
+fn header_values(headers: &HeaderMap, name: HeaderName) -> Vec<&str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect()
 }
 

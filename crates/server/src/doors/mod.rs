@@ -37,7 +37,7 @@ pub use setup::{
     AgentType, AiSdk, DoorSetup, Format, FrontendTools, NamedAgent, PageFiles, Ui, Wire, World,
     Worlds,
 };
-pub use words::{ToolWords, Words};
+pub use words::{DoorWords, ToolWords};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -93,7 +93,7 @@ impl<S: Send + Sync + 'static> DoorContext<S> {
 
 /// The routes of every door that is open.
 pub(crate) fn router(app: &App) -> Router {
-    app.doors.iter().fold(Router::new(), |router, setup| router.merge(open(app, setup)))
+    app.doors.iter().fold(Router::new(), |router, setup| router.merge(open_door(app, setup)))
 }
 
 /// Addresses of their own that doors serve a client's page on, with the routes for each.
@@ -105,10 +105,10 @@ pub(crate) fn page_routers(app: &App) -> Vec<(SocketAddr, Router)> {
     app.doors.iter().filter_map(page).collect()
 }
 
-fn open(app: &App, setup: &DoorSetup) -> Router {
+fn open_door(app: &App, setup: &DoorSetup) -> Router {
     match &setup.wire {
         Wire::FrontendTools(own) => frontend_tools::router(app, setup, own),
-        Wire::Worlds(wire) => worlds::open(app, setup, wire),
+        Wire::Worlds(wire) => worlds::worlds_router(app, setup, wire),
         Wire::AiSdk(wire) => ai_sdk::router(app, setup, wire),
     }
 }

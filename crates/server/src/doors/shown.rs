@@ -20,7 +20,7 @@ pub(crate) async fn record(app: &App, caller: &Caller, door: &str, hold: &Hold) 
         return Ok(());
     }
     let put = PutNote {
-        shelf: shelf(door),
+        shelf: note_namespace(door),
         key: key(caller, hold),
         value: Some(hold.digest().to_string().into_bytes()),
         expected: None,
@@ -51,7 +51,7 @@ pub(crate) async fn seen(
     if is_first(hold) || !hold.is_pending() {
         return Ok(Some(hold.digest()));
     }
-    let note = app.engine.read_note(&shelf(door), &key(caller, hold)).await?;
+    let note = app.engine.read_note(&note_namespace(door), &key(caller, hold)).await?;
     let shown = note.and_then(|note| String::from_utf8(note.value).ok()?.parse().ok());
     Ok(shown.filter(|shown| *shown == hold.digest()))
 }
@@ -61,7 +61,7 @@ fn is_first(hold: &Hold) -> bool {
     hold.call.as_ref().is_none_or(|call| call.revision == 1)
 }
 
-fn shelf(door: &str) -> String {
+fn note_namespace(door: &str) -> String {
     format!("{door}.shown")
 }
 

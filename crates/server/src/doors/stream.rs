@@ -17,7 +17,7 @@ use super::limits::AHEAD;
 use crate::app::App;
 use crate::asked::write;
 use crate::auth::{Credential, Who};
-use crate::streams::Place;
+use crate::streams::StreamPermit;
 
 /// The way to one client.
 #[derive(Clone)]
@@ -56,7 +56,7 @@ pub(crate) struct Style {
 pub(crate) fn reply<W>(
     app: &App,
     who: &Who,
-    place: Place,
+    place: StreamPermit,
     style: &Style,
     taken: impl FnOnce() + Send + 'static,
     write: impl FnOnce(Out) -> W,
@@ -105,7 +105,7 @@ struct Sending {
     taken: Option<Box<dyn FnOnce() + Send>>,
     heartbeat: Heartbeat,
     checked: Instant,
-    _place: Place,
+    _place: StreamPermit,
 }
 
 impl Sending {

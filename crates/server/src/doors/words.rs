@@ -21,17 +21,21 @@ pub struct ToolWords {
 }
 
 /// By the name of the tool.
-pub type Words = BTreeMap<String, ToolWords>;
+pub type DoorWords = BTreeMap<String, ToolWords>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum WordsVerdict {
     Approve,
     Deny,
 }
 
 /// The one open hold that a message is the agreed answer to. Where it could mean two of them, it means
 /// none.
-pub(crate) fn spoken(words: &Words, session: &Session, text: &str) -> Option<(Arc<Hold>, Verdict)> {
+pub(crate) fn agreed_in_text(
+    words: &DoorWords,
+    session: &Session,
+    text: &str,
+) -> Option<(Arc<Hold>, WordsVerdict)> {
     let said = folded(text);
     let mut meant = None;
     for hold in session.open_holds().filter(|hold| hold.question == Question::Approve) {
@@ -42,8 +46,8 @@ pub(crate) fn spoken(words: &Words, session: &Session, text: &str) -> Option<(Ar
             filled.is_some_and(|sentence| folded(&sentence) == said)
         };
         let verdict = match (is(&words.approve_text), is(&words.deny_text)) {
-            (true, false) => Verdict::Approve,
-            (false, true) => Verdict::Deny,
+            (true, false) => WordsVerdict::Approve,
+            (false, true) => WordsVerdict::Deny,
             _ => continue,
         };
         if meant.replace((hold.clone(), verdict)).is_some() {
@@ -83,21 +87,25 @@ pub(crate) fn folded(text: &str) -> String {
 }
 
 /// What an output posted for an approve hold means; `None`: it is no answer.
-pub(crate) fn posted(words: &Words, tool: &str, output: &Value) -> Option<Verdict> {
+pub(crate) fn agreed_in_output(
+    words: &DoorWords,
+    tool: &str,
+    output: &Value,
+) -> Option<WordsVerdict> {
     let own = words.get(tool);
     let is = |value: Option<&str>| value.is_some() && output.as_str() == value;
     let value = |pick: fn(&ToolWords) -> &Option<String>| own.and_then(|own| pick(own).as_deref());
     if is(value(|own| &own.approve_value)) || is(Some("approved")) {
-        return Some(Verdict::Approve);
+        return Some(WordsVerdict::Approve);
     }
     if is(value(|own| &own.deny_value)) || is(Some("denied")) {
-        return Some(Verdict::Deny);
+        return Some(WordsVerdict::Deny);
     }
     // The one tool whose front end has these built in.
     if tool == "deployToShipperCloud" {
         match output.as_str() {
-            Some("Yes, deploy to Shipper Cloud") => return Some(Verdict::Approve),
-            Some("No, cancel deployment") => return Some(Verdict::Deny),
+            Some("Yes, deploy to Shipper Cloud") => return Some(WordsVerdict::Approve),
+            Some("No, cancel deployment") => return Some(WordsVerdict::Deny),
             _ => {}
         }
     }
@@ -110,7 +118,7 @@ pub(crate) fn posted(words: &Words, tool: &str, output: &Value) -> Option<Verdic
         }
         _ => return None,
     };
-    Some(if confirmed { Verdict::Approve } else { Verdict::Deny })
+    Some(if confirmed { WordsVerdict::Approve } else { WordsVerdict::Deny })
 }
 
 #[cfg(test)]
@@ -146,9 +154,9 @@ mod tests {
             deny_value: Some("Leave it".into()),
             ..ToolWords::default()
         };
-        let words = Words::from([("deploy".to_owned(), own)]);
-        let check = |tool: &str, output: Value| posted(&words, tool, &output);
-        let (yes, no) = (Some(Verdict::Approve), Some(Verdict::Deny));
+        let words = DoorWords::from([("deploy".to_owned(), own)]);
+        let check = |tool: &str, output: Value| agreed_in_output(&words, tool, &output);
+        let (yes, no) = (Some(WordsVerdict::Approve), Some(WordsVerdict::Deny));
         assert_eq!(check("deploy", json!("Do it")), yes);
         assert_eq!(check("deploy", json!("Leave it")), no);
         assert_eq!(check("other", json!("Do it")), None);

@@ -7,54 +7,54 @@ use domain::id::{SessionId, TokenId};
 use engine::{HoldFilter, Until};
 use serde::de::DeserializeOwned;
 
-use super::{Refusal, document};
+use super::{ProblemJson, document};
 use crate::doors::fuzz_api::{chat_behind, conversations, sessions};
 use crate::problem::Problem;
 use crate::{asked, login, v1, wire};
 
 /// What a query says, or the refusal that would be sent.
-pub type Read<T> = Option<Result<T, Refusal>>;
+pub type QueryRead<T> = Option<Result<T, ProblemJson>>;
 
-pub fn list_of_holds(query: &str) -> Read<HoldFilter> {
-    read(query, v1::holds::Listing::parse)
+pub fn list_of_holds(query: &str) -> QueryRead<HoldFilter> {
+    read_query(query, v1::holds::HoldsQuery::parse)
 }
 
 /// The agent, how many, after which.
-pub fn list_of_sessions(query: &str) -> Read<(Option<String>, usize, Option<SessionId>)> {
-    read(query, v1::sessions::Listing::parse)
+pub fn list_of_sessions(query: &str) -> QueryRead<(Option<String>, usize, Option<SessionId>)> {
+    read_query(query, v1::sessions::SessionsQuery::parse)
 }
 
 /// How many, after which.
-pub fn list_of_entries(query: &str) -> Read<(usize, u64)> {
-    read(query, v1::audit::Listing::parse)
+pub fn list_of_entries(query: &str) -> QueryRead<(usize, u64)> {
+    read_query(query, v1::audit::AuditQuery::parse)
 }
 
 /// How many, after which.
-pub fn list_of_tokens(query: &str) -> Read<(usize, Option<TokenId>)> {
-    read(query, v1::tokens::Listing::parse)
+pub fn list_of_tokens(query: &str) -> QueryRead<(usize, Option<TokenId>)> {
+    read_query(query, v1::tokens::TokensQuery::parse)
 }
 
-pub fn wait(query: &str) -> Read<(Until, Duration)> {
-    read(query, v1::holds::Waiting::parse)
+pub fn wait(query: &str) -> QueryRead<(Until, Duration)> {
+    read_query(query, v1::holds::WaitQuery::parse)
 }
 
 /// Where to go on in a stream of events.
-pub fn events(query: &str) -> Read<Option<u64>> {
-    read(query, |asked: v1::events::After| Ok(asked.after))
+pub fn events(query: &str) -> QueryRead<Option<u64>> {
+    read_query(query, |asked: v1::events::After| Ok(asked.after))
 }
 
 /// The code that the page of a login link shows a button for.
-pub fn login_link(query: &str) -> Read<Option<String>> {
-    read(query, |asked: login::Code| Ok(asked.shown()))
+pub fn login_link(query: &str) -> QueryRead<Option<String>> {
+    read_query(query, |asked: login::Code| Ok(asked.shown()))
 }
 
 /// How many, after how many, of which type.
-pub fn door_sessions(query: &str) -> Read<(usize, usize, Option<String>)> {
+pub fn door_sessions(query: &str) -> QueryRead<(usize, usize, Option<String>)> {
     Some(sessions(&uri(query)?))
 }
 
 /// How many, before which, of which type.
-pub fn door_conversations(query: &str) -> Read<(usize, Option<usize>, Option<String>)> {
+pub fn door_conversations(query: &str) -> QueryRead<(usize, Option<usize>, Option<String>)> {
     Some(conversations(&uri(query)?))
 }
 
@@ -69,10 +69,10 @@ pub fn page<T: ToString>(found: Vec<T>, limit: usize) -> (Vec<T>, Option<String>
     (page.items, page.next)
 }
 
-fn read<A: DeserializeOwned, T>(
+fn read_query<A: DeserializeOwned, T>(
     query: &str,
     parse: impl FnOnce(A) -> Result<T, Problem>,
-) -> Read<T> {
+) -> QueryRead<T> {
     let asked = asked::query(&uri(query)?);
     Some(asked.and_then(parse).map_err(|problem| document(&problem)))
 }

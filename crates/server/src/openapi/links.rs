@@ -39,7 +39,7 @@ fn ways(shape: &str) -> &'static [Way] {
 }
 
 /// The links of a reply, by the shape of its body.
-pub(super) fn of(schema: &Value) -> Option<Map<String, Value>> {
+pub(super) fn links_of(schema: &Value) -> Option<Map<String, Value>> {
     let shape = schema["$ref"].as_str()?.rsplit('/').next()?;
     let mut links = Map::new();
     for (operations, pointer) in ways(shape) {

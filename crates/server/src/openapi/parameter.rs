@@ -9,11 +9,11 @@ use crate::limits::PAGE_MAX;
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) says: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ParameterKind,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum ParameterKind {
     Text,
     /// `true` or `false`
     Flag,
@@ -25,19 +25,23 @@ pub(crate) enum Kind {
 }
 
 impl Parameter {
-    pub(crate) const fn new(name: &'static str, kind: Kind, says: &'static str) -> Parameter {
+    pub(crate) const fn new(
+        name: &'static str,
+        kind: ParameterKind,
+        says: &'static str,
+    ) -> Parameter {
         Parameter { name, says, kind }
     }
 
     /// `?limit=`
     pub(crate) const LIMIT: Parameter = Parameter::new(
         "limit",
-        Kind::Number(1, PAGE_MAX as u64),
+        ParameterKind::Number(1, PAGE_MAX as u64),
         "at most so many; 50 if not said",
     );
 
     /// `?cursor=`
-    pub(crate) const fn cursor(kind: Kind) -> Parameter {
+    pub(crate) const fn cursor(kind: ParameterKind) -> Parameter {
         Parameter::new("cursor", kind, "the `next` of the page before")
     }
 
@@ -47,16 +51,16 @@ impl Parameter {
     }
 }
 
-impl Kind {
+impl ParameterKind {
     pub(super) fn schema(self) -> Value {
         match self {
-            Kind::Text => json!({"type": "string"}),
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Number(least, most) => {
+            ParameterKind::Text => json!({"type": "string"}),
+            ParameterKind::Flag => json!({"type": "boolean"}),
+            ParameterKind::Number(least, most) => {
                 json!({"type": "integer", "minimum": least, "maximum": most})
             }
-            Kind::OneOf(words) => json!({"type": "string", "enum": words}),
-            Kind::Id(prefix) => id(prefix),
+            ParameterKind::OneOf(words) => json!({"type": "string", "enum": words}),
+            ParameterKind::Id(prefix) => id(prefix),
         }
     }
 }

@@ -54,7 +54,7 @@ fn statuses(route: &Route) -> BTreeSet<u16> {
 }
 
 /// As the replies of an operation.
-pub(super) fn of(route: &Route) -> Map<String, Value> {
+pub(super) fn refusals_of(route: &Route) -> Map<String, Value> {
     let statuses = statuses(route);
     let known = PROBLEMS.iter().filter(|(status, ..)| statuses.contains(status));
     known

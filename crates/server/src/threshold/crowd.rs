@@ -86,7 +86,7 @@ impl Crowd {
             tls: false,
             loopback: true,
             doors: vec![DoorSetup { act_as: None, origins: Vec::new(), wire }],
-            words: crate::Words::new(),
+            words: crate::DoorWords::new(),
             trusts: None,
             demo: None,
             warnings: Vec::new(),

@@ -6,14 +6,14 @@ use domain::hold::Hold;
 use domain::id::HoldId;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, bytes, json};
+use crate::asked::{ChangeRequest, Id, bytes, json};
 use crate::problem::Reply;
 use crate::wire::{self, AnswerBody};
 
 pub(crate) async fn answer(
     State(app): State<App>,
     Id(id): Id<HoldId>,
-    asked: Asked<AnswerBody>,
+    asked: ChangeRequest<AnswerBody>,
 ) -> Reply {
     let caller = &asked.who.caller;
     // Whoever may not see or answer it learns that, and not what is wrong with what they wrote.

@@ -20,13 +20,13 @@ use crate::problem::{Problem, Refused, Reply};
 use crate::wire;
 
 #[derive(Deserialize)]
-pub(crate) struct Listing {
+pub(crate) struct AuditQuery {
     after: Option<u64>,
     limit: Option<usize>,
     cursor: Option<String>,
 }
 
-impl Listing {
+impl AuditQuery {
     /// How many, and after which.
     pub(crate) fn parse(self) -> Result<(usize, u64), Problem> {
         let (limit, cursor) = page::<u64>(self.limit, self.cursor.as_deref())?;
@@ -38,7 +38,7 @@ impl Listing {
 pub(crate) async fn list(
     State(app): State<App>,
     who: Who,
-    Params(asked): Params<Listing>,
+    Params(asked): Params<AuditQuery>,
 ) -> Reply {
     who.caller.must_be_admin()?;
     let (limit, after) = asked.parse()?;

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::app::App;
-use crate::asked::{Asked, bytes, json};
+use crate::asked::{ChangeRequest, bytes, json};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 use crate::wire;
@@ -15,7 +15,7 @@ pub(crate) async fn show(State(app): State<App>, _: Who) -> Response {
     json(StatusCode::OK, &wire::Freeze::of(app.engine.frozen()))
 }
 
-pub(crate) async fn freeze(State(app): State<App>, asked: Asked<wire::NewFreeze>) -> Reply {
+pub(crate) async fn freeze(State(app): State<App>, asked: ChangeRequest<wire::NewFreeze>) -> Reply {
     let reason = asked.body.reason.trim();
     asked.who.caller.must_be_admin()?;
     if reason.is_empty() || reason.len() > domain::limits::REASON_BYTES_MAX {

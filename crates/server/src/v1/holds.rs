@@ -11,14 +11,14 @@ use engine::{HoldFilter, Until};
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, Params, bytes, json, page};
+use crate::asked::{ChangeRequest, Id, Params, bytes, json, page};
 use crate::auth::Who;
 use crate::limits::{WAIT_S_DEFAULT, WAIT_S_MAX};
 use crate::problem::{Problem, Reply};
 use crate::wire::{self, NewHoldBody};
 
 #[derive(Deserialize)]
-pub(crate) struct Listing {
+pub(crate) struct HoldsQuery {
     state: Option<String>,
     agent: Option<String>,
     session: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) const KINDS: [&str; 5] = {
     [a.name(), b.name(), c.name(), d.name(), e.name()]
 };
 
-impl Listing {
+impl HoldsQuery {
     pub(crate) fn parse(self) -> Result<HoldFilter, Problem> {
         let (limit, after) = page(self.limit, self.cursor.as_deref())?;
         let state = one_of("state", &STATES, self.state, HoldStateName::parse)?;
@@ -75,7 +75,7 @@ fn one_of<T>(
 pub(crate) async fn list(
     State(app): State<App>,
     who: Who,
-    Params(asked): Params<Listing>,
+    Params(asked): Params<HoldsQuery>,
 ) -> Reply {
     let filter = asked.parse()?;
     let limit = filter.limit;
@@ -87,7 +87,7 @@ pub(crate) async fn list(
     Ok(json(StatusCode::OK, &wire::List::<wire::Hold> { items, next: page.next }))
 }
 
-pub(crate) async fn open(State(app): State<App>, asked: Asked<NewHoldBody>) -> Reply {
+pub(crate) async fn open(State(app): State<App>, asked: ChangeRequest<NewHoldBody>) -> Reply {
     let render = |hold: &Hold| (201, bytes(&wire::Hold::of(hold)).into());
     let keep = asked.keep(&render);
     let hold = Box::pin(app.engine.open_hold(&asked.who.caller, asked.body.parse()?, keep)).await?;
@@ -104,7 +104,7 @@ pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -
 pub(crate) async fn cancel(
     State(app): State<App>,
     Id(id): Id<HoldId>,
-    asked: Asked<wire::Cancel>,
+    asked: ChangeRequest<wire::Cancel>,
 ) -> Reply {
     let render = |hold: &Hold| (200, bytes(&wire::Hold::of(hold)).into());
     let keep = asked.keep(&render);
@@ -116,7 +116,7 @@ pub(crate) async fn cancel(
 pub(crate) async fn claim(
     State(app): State<App>,
     Id(id): Id<HoldId>,
-    asked: Asked<wire::Nothing>,
+    asked: ChangeRequest<wire::Nothing>,
 ) -> Reply {
     let act = async {
         let before = app.engine.hold(&asked.who.caller, id).await?.claimed_by.clone();
@@ -132,12 +132,12 @@ pub(crate) async fn unclaim(State(app): State<App>, who: Who, Id(id): Id<HoldId>
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitQuery {
     until: Option<String>,
     timeout_s: Option<u64>,
 }
 
-impl Waiting {
+impl WaitQuery {
     pub(crate) fn parse(self) -> Result<(Until, Duration), Problem> {
         let until = match self.until.as_deref() {
             None | Some("decided") => Until::Decided,
@@ -153,7 +153,7 @@ pub(crate) async fn wait(
     State(app): State<App>,
     who: Who,
     Id(id): Id<HoldId>,
-    Params(asked): Params<Waiting>,
+    Params(asked): Params<WaitQuery>,
 ) -> Reply<Response> {
     let (until, timeout) = asked.parse()?;
     let waited = tokio::select! {

@@ -6,12 +6,12 @@ use domain::person::PersonId;
 use engine::LOGIN_MS;
 
 use crate::app::App;
-use crate::asked::{Asked, bytes};
+use crate::asked::{ChangeRequest, bytes};
 use crate::login::{is_local_path, link_to};
 use crate::problem::{Problem, Reply};
 use crate::wire;
 
-pub(crate) async fn open(State(app): State<App>, asked: Asked<wire::NewLogin>) -> Reply {
+pub(crate) async fn open(State(app): State<App>, asked: ChangeRequest<wire::NewLogin>) -> Reply {
     asked.who.caller.must_be_admin()?;
     if asked.body.next.as_deref().is_some_and(|next| !is_local_path(next)) {
         return Err(

@@ -7,10 +7,10 @@ use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use domain::id::SessionId;
-use engine::Said;
+use engine::MessageReceipt;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, bytes, json};
+use crate::asked::{ChangeRequest, Id, bytes, json};
 use crate::problem::Reply;
 use crate::sse::{self, Scene};
 use crate::wire::{self, SayBody};
@@ -21,22 +21,22 @@ pub(crate) async fn say(
     State(app): State<App>,
     Id(id): Id<SessionId>,
     EventsWanted(events): EventsWanted,
-    asked: Asked<SayBody>,
+    asked: ChangeRequest<SayBody>,
 ) -> Reply {
-    let render = |said: &Said| (202, bytes(&wire::Said::of(said)).into());
+    let render = |said: &MessageReceipt| (202, bytes(&wire::MessageReceipt::of(said)).into());
     let keep = asked.keep(&render);
-    let Asked { who, body, .. } = asked;
+    let ChangeRequest { who, body, .. } = asked;
     let (caller, saying) = (&who.caller, body.parse()?);
     if !events {
         let said = app.engine.say(caller, id, saying, keep).await?;
         ports::failpoint!("http.message_reply");
-        return Ok(json(StatusCode::ACCEPTED, &wire::Said::of(&said)));
+        return Ok(json(StatusCode::ACCEPTED, &wire::MessageReceipt::of(&said)));
     }
     // Listen first, then speak: nothing of the run is missed.
     app.engine.session(caller, id).await?;
     let place = app.streams.take(caller.key_space())?;
     let (session, follow) = app.engine.follow_from_now(id).await?;
-    let Said { run, message } = app.engine.say(caller, id, saying, keep).await?;
+    let MessageReceipt { run, message } = app.engine.say(caller, id, saying, keep).await?;
     let current = session.run.as_ref().map(|run| run.id);
     Ok(sse::run(&app, who, place, follow, Scene::Run { run, message, current }).await)
 }

@@ -10,14 +10,14 @@ use engine::{Caller, Keep, Reported};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, bytes, json};
+use crate::asked::{ChangeRequest, Id, bytes, json};
 use crate::problem::{Problem, Reply};
 use crate::wire::{self, OutcomeBody};
 
 pub(crate) async fn reported(
     State(app): State<App>,
     Id(id): Id<HoldId>,
-    asked: Asked<OutcomeBody>,
+    asked: ChangeRequest<OutcomeBody>,
 ) -> Reply {
     let caller = &asked.who.caller;
     app.engine.hold(caller, id).await?;

@@ -6,14 +6,14 @@ use axum::http::StatusCode;
 use domain::id::HoldId;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, bytes};
+use crate::asked::{ChangeRequest, Id, bytes};
 use crate::problem::Reply;
 use crate::wire;
 
 pub(crate) async fn reveal(
     State(app): State<App>,
     Id(id): Id<HoldId>,
-    asked: Asked<wire::Nothing>,
+    asked: ChangeRequest<wire::Nothing>,
 ) -> Reply {
     let act = async {
         let secrets = app.engine.reveal(&asked.who.caller, id).await?;

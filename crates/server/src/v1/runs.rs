@@ -6,7 +6,7 @@ use domain::id::RunId;
 use domain::session::Session;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, bytes, json};
+use crate::asked::{ChangeRequest, Id, bytes, json};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 use crate::wire;
@@ -19,7 +19,7 @@ pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<RunId>) ->
 pub(crate) async fn cancel(
     State(app): State<App>,
     Id(id): Id<RunId>,
-    asked: Asked<wire::Cancel>,
+    asked: ChangeRequest<wire::Cancel>,
 ) -> Reply {
     let act = async {
         let session =
@@ -32,7 +32,7 @@ pub(crate) async fn cancel(
 pub(crate) async fn retry(
     State(app): State<App>,
     Id(id): Id<RunId>,
-    asked: Asked<wire::Nothing>,
+    asked: ChangeRequest<wire::Nothing>,
 ) -> Reply {
     let act = async {
         let session = app.engine.retry_run(&asked.who.caller, id).await?;

@@ -8,19 +8,19 @@ use domain::session::Session;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, Params, bytes, json, page};
+use crate::asked::{ChangeRequest, Id, Params, bytes, json, page};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 use crate::wire::{self, NewSessionBody};
 
 #[derive(Deserialize)]
-pub(crate) struct Listing {
+pub(crate) struct SessionsQuery {
     agent: Option<String>,
     limit: Option<usize>,
     cursor: Option<String>,
 }
 
-impl Listing {
+impl SessionsQuery {
     /// The agent, how many, and after which.
     pub(crate) fn parse(self) -> Result<(Option<String>, usize, Option<SessionId>), Problem> {
         let (limit, after) = page(self.limit, self.cursor.as_deref())?;
@@ -31,7 +31,7 @@ impl Listing {
 pub(crate) async fn list(
     State(app): State<App>,
     who: Who,
-    Params(asked): Params<Listing>,
+    Params(asked): Params<SessionsQuery>,
 ) -> Reply {
     let (agent, limit, after) = asked.parse()?;
     let rows = app.engine.sessions(&who.caller, agent, after, limit + 1).await?;
@@ -49,13 +49,14 @@ pub(crate) async fn list(
     Ok(json(StatusCode::OK, &wire::List { items, next: page.next }))
 }
 
-pub(crate) async fn open(State(app): State<App>, asked: Asked<NewSessionBody>) -> Reply {
+pub(crate) async fn open(State(app): State<App>, asked: ChangeRequest<NewSessionBody>) -> Reply {
     let engine = app.engine.clone();
-    let render = move |session: &Session| (201, bytes(&wire::Session::of(session, &engine)).into());
+    let render =
+        move |session: &Session| (201, bytes(&wire::SessionDocument::of(session, &engine)).into());
     let keep = asked.keep(&render);
     let session = app.engine.open_session(&asked.who.caller, asked.body.parse(), keep).await?;
     ports::failpoint!("http.session_reply");
-    Ok(json(StatusCode::CREATED, &wire::Session::of(&session, &app.engine)))
+    Ok(json(StatusCode::CREATED, &wire::SessionDocument::of(&session, &app.engine)))
 }
 
 pub(crate) async fn show(
@@ -64,5 +65,5 @@ pub(crate) async fn show(
     Id(id): Id<SessionId>,
 ) -> Reply<Response> {
     let session = app.engine.session(&who.caller, id).await?;
-    Ok(json(StatusCode::OK, &wire::Session::of(&session, &app.engine)))
+    Ok(json(StatusCode::OK, &wire::SessionDocument::of(&session, &app.engine)))
 }

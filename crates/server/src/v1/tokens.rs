@@ -7,18 +7,18 @@ use domain::id::TokenId;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::asked::{Asked, Id, Params, bytes, json, page};
+use crate::asked::{ChangeRequest, Id, Params, bytes, json, page};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 use crate::wire;
 
 #[derive(Deserialize)]
-pub(crate) struct Listing {
+pub(crate) struct TokensQuery {
     limit: Option<usize>,
     cursor: Option<String>,
 }
 
-impl Listing {
+impl TokensQuery {
     /// How many, and after which.
     pub(crate) fn parse(self) -> Result<(usize, Option<TokenId>), Problem> {
         page(self.limit, self.cursor.as_deref())
@@ -28,7 +28,7 @@ impl Listing {
 pub(crate) async fn list(
     State(app): State<App>,
     who: Who,
-    Params(asked): Params<Listing>,
+    Params(asked): Params<TokensQuery>,
 ) -> Reply {
     let (limit, after) = asked.parse()?;
     let tokens = app.engine.tokens(&who.caller)?;
@@ -38,7 +38,7 @@ pub(crate) async fn list(
     Ok(json(StatusCode::OK, &wire::List::<wire::Token> { items, next: page.next }))
 }
 
-pub(crate) async fn mint(State(app): State<App>, asked: Asked<wire::NewToken>) -> Reply {
+pub(crate) async fn mint(State(app): State<App>, asked: ChangeRequest<wire::NewToken>) -> Reply {
     asked.who.caller.must_be_admin()?;
     let new = asked.body.parse(app.engine.now())?;
     let act = async {

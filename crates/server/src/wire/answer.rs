@@ -183,7 +183,7 @@ struct Members(Vec<(String, Box<RawValue>)>);
 
 impl Members {
     fn read(field: &str, text: &str) -> Result<Members, Problem> {
-        let Ok(Read(read)) = serde_json::from_str(text) else {
+        let Ok(MembersRead(read)) = serde_json::from_str(text) else {
             return Err(Problem::invalid(field, format!("`{field}` must be an object")));
         };
         read.map_err(|twice| Problem::invalid(twice, "this stands twice; write it once"))
@@ -232,17 +232,17 @@ impl Members {
 }
 
 /// What became of reading: members, or the name of one that stands twice.
-struct Read(Result<Members, String>);
+struct MembersRead(Result<Members, String>);
 
-impl<'de> Deserialize<'de> for Read {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Read, D::Error> {
-        deserializer.deserialize_map(Reading).map(Read)
+impl<'de> Deserialize<'de> for MembersRead {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MembersRead, D::Error> {
+        deserializer.deserialize_map(MembersVisitor).map(MembersRead)
     }
 }
 
-struct Reading;
+struct MembersVisitor;
 
-impl<'de> Visitor<'de> for Reading {
+impl<'de> Visitor<'de> for MembersVisitor {
     type Value = Result<Members, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

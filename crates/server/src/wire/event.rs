@@ -28,7 +28,7 @@ pub(crate) struct EventData {
 }
 
 /// The data of an event, written straight into the stream.
-pub(crate) struct Told<'a> {
+pub(crate) struct EventPayload<'a> {
     pub(crate) happening: &'a Happening,
     /// What is now known of the hold that the event is about.
     pub(crate) about: Option<&'a domain::hold::Hold>,
@@ -37,7 +37,7 @@ pub(crate) struct Told<'a> {
     pub(crate) engine: &'a Engine,
 }
 
-impl Serialize for Told<'_> {
+impl Serialize for EventPayload<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Happening { stream, at, .. } = self.happening;
         let session = match stream {
@@ -225,7 +225,7 @@ fn changed<M: SerializeMap>(
 }
 
 /// Text on its way, which is not stored and has no id.
-pub(crate) fn spoken(spoken: &Spoken) -> (&'static str, Value) {
+pub(crate) fn spoken_event(spoken: &Spoken) -> (&'static str, Value) {
     let delta = |message: &dyn ToString, kind, text: &str| json!({"message": message.to_string(), "kind": kind, "text": text});
     match spoken {
         Spoken::Text { message, text } => ("message.delta", delta(message, "text", text)),

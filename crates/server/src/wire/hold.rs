@@ -41,7 +41,7 @@ pub(crate) struct Hold<'a> {
     call: Option<Call<'a>>,
     view: View,
     two_phase: bool,
-    preview: Preview<'a>,
+    preview: HoldPreview<'a>,
     options: Vec<Choice<'a>>,
     multiple: bool,
     allow_other: bool,
@@ -112,7 +112,8 @@ pub(super) struct Call<'a> {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Preview<'a> {
+#[schemars(rename = "Preview")]
+struct HoldPreview<'a> {
     summary: Option<&'a str>,
     rows: Option<u64>,
     diff: Option<&'a str>,
@@ -158,13 +159,13 @@ pub(super) struct Outcome<'a> {
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Value>")]
-    result: Option<Given<'a>>,
+    result: Option<OutcomeResult<'a>>,
 }
 
 /// What a call gave: the words, or the value that a program reported.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Given<'a> {
+enum OutcomeResult<'a> {
     Words(&'a str),
     Value(Value),
 }
@@ -206,7 +207,7 @@ impl<'a> Hold<'a> {
             call: hold.call.as_deref().map(Call::of),
             view: View::of(hold),
             two_phase: hold.two_phase,
-            preview: Preview {
+            preview: HoldPreview {
                 summary: hold.preview.summary.as_deref(),
                 rows: hold.preview.rows,
                 diff: hold.preview.diff.as_deref(),
@@ -306,7 +307,7 @@ impl<'a> Outcome<'a> {
                     .then(|| serde_json::from_str::<Value>(&result.content).ok())
                     .flatten()
                     .filter(|value| value.is_object() || value.is_array());
-                Some(structured.map_or(Given::Words(&result.content), Given::Value))
+                Some(structured.map_or(OutcomeResult::Words(&result.content), OutcomeResult::Value))
             }
             HoldOutcome::Executing | HoldOutcome::Unknown => None,
         };

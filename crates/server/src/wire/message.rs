@@ -88,7 +88,7 @@ impl<'a> Part<'a> {
                 tool_call_id: Text(*call),
                 tool_name: tool,
                 state: session.map_or("input-available", |session| state(session, *call)),
-                input: shown(input, &secrets(*call, tool, session, engine)),
+                input: redacted_input(input, &secrets(*call, tool, session, engine)),
                 hold: session.and_then(|session| session.hold_of(*call)).map(|hold| Text(hold.id)),
             },
             Written::ToolResult { call, tool, result, .. } => Part::ToolResult {
@@ -109,12 +109,12 @@ pub(crate) fn call_input(
     session: &Session,
     engine: &Engine,
 ) -> Value {
-    shown(input, &secrets(call, tool, Some(session), engine))
+    redacted_input(input, &secrets(call, tool, Some(session), engine))
 }
 
 /// The input that a model wrote, without its secrets. What cannot be read cannot be searched for
 /// secrets, and is shown only where there are none.
-fn shown(input: &str, secrets: &[String]) -> Value {
+fn redacted_input(input: &str, secrets: &[String]) -> Value {
     match serde_json::from_str::<Value>(input) {
         Ok(value) if secrets.is_empty() => value,
         Ok(value) => redact(&value, secrets),

@@ -22,12 +22,12 @@ pub(crate) use admin::{
     NewToken, Token,
 };
 pub(crate) use answer::AnswerBody;
-pub(crate) use event::{EventData, Told, spoken};
+pub(crate) use event::{EventData, EventPayload, spoken_event};
 pub(crate) use hold::{Cancel, Hold, OutcomeBody, now};
 pub(crate) use message::call_input;
 pub(crate) use new_hold::NewHoldBody;
 pub(crate) use secrets::Secrets;
-pub(crate) use session::{NewSessionBody, Run, Said, SayBody, Session, Summary};
+pub(crate) use session::{MessageReceipt, NewSessionBody, Run, SayBody, SessionDocument, Summary};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use domain::id::{RunId, SessionId};
 use domain::person::Actor;
 use domain::session::{Run as DomainRun, Session as Domain, Stopping};
 use domain::time::Timestamp;
-use engine::{Engine, NewSession, Saying};
+use engine::{Engine, NewMessage, NewSession};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +17,8 @@ use super::text::Text;
 use crate::problem::Problem;
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Session<'a> {
+#[schemars(rename = "Session")]
+pub(crate) struct SessionDocument<'a> {
     #[serde(flatten)]
     summary: Summary<'a>,
     messages: Vec<Message<'a>>,
@@ -110,10 +111,10 @@ impl<'a> Summary<'a> {
     }
 }
 
-impl<'a> Session<'a> {
-    pub(crate) fn of(session: &'a Domain, engine: &Engine) -> Session<'a> {
+impl<'a> SessionDocument<'a> {
+    pub(crate) fn of(session: &'a Domain, engine: &Engine) -> SessionDocument<'a> {
         let shown = |message: &'a _| Message::of(message, Some(session), engine);
-        Session {
+        SessionDocument {
             summary: Summary::of(session, engine),
             messages: session.transcript.iter().map(|message| shown(message)).collect(),
             queued: session.queue.iter().map(|queued| shown(&queued.message)).collect(),
@@ -205,7 +206,7 @@ struct SayPart {
 }
 
 impl SayBody {
-    pub(crate) fn parse(self) -> Result<Saying, Problem> {
+    pub(crate) fn parse(self) -> Result<NewMessage, Problem> {
         let while_pending = match self.while_pending.as_deref() {
             None => None,
             Some(text) => Some(WhilePending::parse(text).ok_or_else(|| {
@@ -227,19 +228,20 @@ impl SayBody {
                 .collect::<Result<_, _>>()?,
             _ => return Err(Problem::bad_request("send either `text` or `parts`")),
         };
-        Ok(Saying { texts, while_pending })
+        Ok(NewMessage { texts, while_pending })
     }
 }
 
 /// What became of a message.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Said {
+#[schemars(rename = "Said")]
+pub(crate) struct MessageReceipt {
     run: String,
     message: String,
 }
 
-impl Said {
-    pub(crate) fn of(said: &engine::Said) -> Said {
-        Said { run: said.run.to_string(), message: said.message.to_string() }
+impl MessageReceipt {
+    pub(crate) fn of(said: &engine::MessageReceipt) -> MessageReceipt {
+        MessageReceipt { run: said.run.to_string(), message: said.message.to_string() }
     }
 }

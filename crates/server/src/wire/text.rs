@@ -18,13 +18,13 @@ use serde::{Serialize, Serializer};
 pub(crate) struct Text<T>(pub(crate) T);
 
 /// What has one text, the same as its `Display`, without the machinery of formats.
-pub(crate) trait Say {
+pub(crate) trait Spelling {
     fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R;
 }
 
 macro_rules! spelled {
     ($($kind:ty),*) => { $(
-        impl Say for $kind {
+        impl Spelling for $kind {
             fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
                 hear(self.spell(&mut [0; SPELLED_MAX]))
             }
@@ -34,31 +34,31 @@ macro_rules! spelled {
 
 spelled!(SessionId, RunId, MessageId, CallId, HoldId, GrantId, TokenId, Timestamp);
 
-impl Say for Digest {
+impl Spelling for Digest {
     fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
         hear(self.spell(&mut [0; DIGEST_SPELLED]))
     }
 }
 
-impl Say for PersonId {
+impl Spelling for PersonId {
     fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
         hear(self.as_str())
     }
 }
 
-impl Say for Actor {
+impl Spelling for Actor {
     fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
         hear(self.as_str())
     }
 }
 
-impl<T: Say> Say for &T {
+impl<T: Spelling> Spelling for &T {
     fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {
         (**self).say(hear)
     }
 }
 
-impl<T: Say> Serialize for Text<T> {
+impl<T: Spelling> Serialize for Text<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.say(|text| serializer.serialize_str(text))
     }
@@ -83,7 +83,7 @@ impl<T> JsonSchema for Text<T> {
 }
 
 /// A list of texts.
-pub(super) fn texts<T: Say, S: Serializer>(
+pub(super) fn texts<T: Spelling, S: Serializer>(
     items: &&BTreeSet<T>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn everything_says_what_it_displays() {
         #[track_caller]
-        fn check<T: Say + std::fmt::Display>(value: T) {
+        fn check<T: Spelling + std::fmt::Display>(value: T) {
             assert_eq!(value.say(str::to_owned), value.to_string());
         }
         check(HoldId::new(1_763_000_000_000, 7));

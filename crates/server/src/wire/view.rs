@@ -14,7 +14,7 @@ use super::text::Text;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct View {
     /// What to draw, in this order. Foreign text is drawn with a mark on every drawn line.
-    #[schemars(with = "Vec<Part>")]
+    #[schemars(with = "Vec<ViewPart>")]
     parts: Value,
     /// The same as plain text: a line with a foreign word in it begins with a bar.
     text: String,
@@ -34,7 +34,8 @@ impl View {
 #[derive(JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(dead_code, reason = "describes what the domain writes")]
-enum Part {
+#[schemars(rename = "Part")]
+enum ViewPart {
     /// A word or a number of our own.
     Fact {
         label: Label,

@@ -9,13 +9,13 @@ pub(super) struct Whole(pub(super) u64);
 
 impl<'de> Deserialize<'de> for Whole {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Whole, D::Error> {
-        from.deserialize_any(Reading)
+        from.deserialize_any(WholeVisitor)
     }
 }
 
-struct Reading;
+struct WholeVisitor;
 
-impl Visitor<'_> for Reading {
+impl Visitor<'_> for WholeVisitor {
     type Value = Whole;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,7 +11,7 @@ use domain::outcome::{Outcome, Output};
 use domain::person::{People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
 use domain::tool::{Confirm, Effects, Place, Tool};
-use holdpoint_server::{ToolWords, Words};
+use holdpoint_server::{DoorWords, ToolWords};
 use ports::courier::{Courier, CourierError};
 use ports::model::{
     Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
@@ -181,12 +181,12 @@ impl Model for Puppet {
 }
 
 /// `Yes, wipe sda.` and the like.
-pub(crate) fn words() -> Words {
+pub(crate) fn words() -> DoorWords {
     let yes = |tool: &str, argument: &str| {
         let approve_text = Some(format!("Yes, {tool} {{{argument}}}."));
         (tool.to_owned(), ToolWords { approve_text, ..ToolWords::default() })
     };
-    Words::from([yes("wipe", "disk"), yes("drop", "table"), yes("deploy", "app")])
+    DoorWords::from([yes("wipe", "disk"), yes("drop", "table"), yes("deploy", "app")])
 }
 
 pub(crate) struct NoCourier;

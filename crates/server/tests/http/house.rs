@@ -14,7 +14,8 @@ use domain::tool::{Confirm, Effects, Place, Tool};
 use holdpoint_server::AuditLines;
 use ports::courier::{Courier, CourierError};
 use ports::model::{
-    Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, Usage, WrittenCall,
+    Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, TurnUsage,
+    WrittenCall,
 };
 use ports::store::AuditEntry;
 use serde_json::{Value, json};
@@ -139,7 +140,7 @@ impl Model for Obedient {
                 tool: "look".into(),
                 input: "{}".into(),
             };
-            let usage = Usage { input_tokens: 100, cached_tokens: 0, output_tokens: 10 };
+            let usage = TurnUsage { input_tokens: 100, cached_tokens: 0, output_tokens: 10 };
             return Ok(ModelTurn { parts: Vec::new(), calls: vec![look], usage });
         }
         let said = match said.strip_prefix("The person approved deploy") {

@@ -13,7 +13,7 @@ use domain::id::NodeId;
 use domain::person::{Actor, People, PersonId};
 use domain::policy::{Policy, PolicySpec};
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
-use holdpoint_server::{DoorSetup, HttpLimits, Scenario, ServerSetup, Tls, Words};
+use holdpoint_server::{DoorSetup, DoorWords, HttpLimits, Scenario, ServerSetup, Tls};
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     pub(crate) public_url: Option<String>,
     pub(crate) tls: Option<Tls>,
     pub(crate) doors: Vec<DoorSetup>,
-    pub(crate) words: Words,
+    pub(crate) words: DoorWords,
     pub(crate) hooks: Option<Arc<dyn holdpoint_server::Hooks>>,
     pub(crate) policy: Option<PolicySpec>,
     pub(crate) people: Option<People>,

@@ -12,7 +12,7 @@ use domain::person::{Actor, PersonId};
 use domain::policy::Policy;
 use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
 use holdpoint_server::{
-    DoorSetup, HttpLimits, NamedAgent, PageFiles, ServerSetup, ToolWords, Wire, Words, World,
+    DoorSetup, DoorWords, HttpLimits, NamedAgent, PageFiles, ServerSetup, ToolWords, Wire, World,
     Worlds,
 };
 use ports::store::Store;
@@ -110,7 +110,7 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
                 }),
             }),
         }],
-        words: Words::from([(
+        words: DoorWords::from([(
             "write_file".to_owned(),
             ToolWords {
                 approve_text: Some("Yes, write {path}.".into()),

@@ -4,7 +4,7 @@ use domain::digest::Digest;
 use domain::id::{HoldId, SecretId, SessionId, StreamId};
 use domain::person::{CredentialMaker, LinkOrigin, PersonId};
 use domain::secret::{Sealed, SecretValue};
-use ports::store::{Secret, SecretKind, StreamRows};
+use ports::store::{LoginSecret, SecretKind, StreamRows};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -12,12 +12,12 @@ use super::Opener;
 use super::journal::reply;
 use super::stage::{at, audience, commit, hold, hold_id, node, open_outside, person, session_id};
 
-fn secret(kind: SecretKind, text: &str, expires_ms: i64) -> Secret {
+fn secret(kind: SecretKind, text: &str, expires_ms: i64) -> LoginSecret {
     let digest = Digest::of(text.as_bytes());
     let made_by = CredentialMaker::new(person("root"));
     let origin = (kind == SecretKind::Login).then_some(LinkOrigin { made_by, channel: None });
     let ana = PersonId::new("ana");
-    Secret { kind, digest, person: ana, origin, made_at: at(7), expires_at: at(expires_ms) }
+    LoginSecret { kind, digest, person: ana, origin, made_at: at(7), expires_at: at(expires_ms) }
 }
 
 pub async fn a_secret_is_taken_once(open: &Opener) {
@@ -50,7 +50,7 @@ pub async fn a_secret_is_taken_once(open: &Opener) {
 
     let (kind, digest) = (SecretKind::Cookie, cookie.digest);
     store.prolong_secret(kind, digest, at(9_500)).await.unwrap();
-    let longer = Secret { expires_at: at(9_500), ..cookie };
+    let longer = LoginSecret { expires_at: at(9_500), ..cookie };
     assert_eq!(store.find_secret(kind, digest).await.unwrap(), Some(longer));
     store.take_secret(kind, digest).await.unwrap();
     store.prolong_secret(kind, digest, at(9_900)).await.unwrap();

@@ -339,7 +339,7 @@ pub async fn runs_lead_to_their_session(open: &Opener) {
     store.commit(stage.say(2)).await.unwrap();
     let second = stage.session.run.as_ref().map(|run| run.id).unwrap();
     let waits = RunId::new(1, 77);
-    let message = super::stage::say(9, "and then", at(0));
+    let message = super::stage::user_message(9, "and then", at(0));
     let queued = Event::MessageQueued { message, run: waits, join: false };
     store.commit(stage.commit(vec![queued], person("ana"))).await.unwrap();
     for run in [first, second, waits] {

@@ -18,7 +18,7 @@ fn item(key: &str, due_ms: i64) -> OutboxItem {
     OutboxItem { lane: "a chat".into(), payload: key.into(), ..item }
 }
 
-fn text(key: &str, chat: &str, order_ms: i64) -> OutboxItem {
+fn text_item(key: &str, chat: &str, order_ms: i64) -> OutboxItem {
     let order = Some(OutboxOrder { at: at(order_ms), number: 0 });
     let item = OutboxItem::new(QUEUE, key, OutboxKind::Text, at(order_ms));
     OutboxItem { lane: chat.into(), order, ..item }
@@ -47,7 +47,7 @@ async fn change(store: &dyn Store, change: OutboxChange, now: Timestamp) -> bool
     store.write_outbox(change.into(), now).await.unwrap()
 }
 
-async fn read(store: &dyn Store, key: &str) -> Option<OutboxItem> {
+async fn read_item(store: &dyn Store, key: &str) -> Option<OutboxItem> {
     store.outbox_item(QUEUE, key).await.unwrap()
 }
 
@@ -60,7 +60,7 @@ async fn turns(store: &dyn Store, in_order: bool) -> Vec<(String, i64)> {
     turns.into_iter().map(|turn| (turn.lane.name, turn.due_at.ms_since(at(0)) as i64)).collect()
 }
 
-fn named(turns: &[(&str, i64)]) -> Vec<(String, i64)> {
+fn named_turns(turns: &[(&str, i64)]) -> Vec<(String, i64)> {
     turns.iter().map(|(lane, at)| ((*lane).to_owned(), *at)).collect()
 }
 
@@ -69,7 +69,7 @@ async fn serve(store: &dyn Store, lane: &OutboxLane, now: Timestamp) -> Option<S
     let item = store.outbox_next(lane, now).await.unwrap()?;
     let lease = OutboxLease { owner: node(1), until: now.plus_ms(1_000) };
     assert!(change(store, item.claim(lease), now).await);
-    let claimed = read(store, &item.key).await.unwrap();
+    let claimed = read_item(store, &item.key).await.unwrap();
     assert!(change(store, claimed.remove(), now).await);
     Some(item.key)
 }
@@ -85,18 +85,18 @@ pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
             due.iter().map(|item| (item.key.clone(), i64::from(item.attempts))).collect::<Vec<_>>()
         }
     };
-    assert_eq!(turns(&*store, false).await, named(&[("a chat", 10)]));
-    assert_eq!(due(9).await, named(&[]));
-    assert_eq!(due(20).await, named(&[("a", 0), ("b", 0), ("c", 0)]));
+    assert_eq!(turns(&*store, false).await, named_turns(&[("a chat", 10)]));
+    assert_eq!(due(9).await, named_turns(&[]));
+    assert_eq!(due(20).await, named_turns(&[("a", 0), ("b", 0), ("c", 0)]));
     let first = store.outbox_items(QUEUE, at(20), 1).await.unwrap();
     assert_eq!(first, [OutboxItem { version: 1, ..item("a", 10) }]);
 
-    let [a, b] = [read(&*store, "a").await.unwrap(), read(&*store, "b").await.unwrap()];
+    let [a, b] = [read_item(&*store, "a").await.unwrap(), read_item(&*store, "b").await.unwrap()];
     assert!(change(&*store, a.retry_at(at(100)), at(20)).await);
     assert!(change(&*store, b.remove(), at(20)).await);
     assert!(!change(&*store, b.remove(), at(20)).await, "it is gone");
-    assert_eq!(due(20).await, named(&[("c", 0)]));
-    assert_eq!(due(100).await, named(&[("c", 0), ("a", 1)]));
+    assert_eq!(due(20).await, named_turns(&[("c", 0)]));
+    assert_eq!(due(100).await, named_turns(&[("c", 0), ("a", 1)]));
     let backlog = store.outbox_backlog().await.unwrap();
     let waiting: Vec<_> = backlog.into_iter().filter(|(_, count)| *count > 0).collect();
     assert_eq!(waiting, [(OutboxKind::Repaint, 2)]);
@@ -109,8 +109,12 @@ pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
     let again = Commit { outbox: vec![item("a", 0)], ..commit(rows, 1, vec![], person("eve")) };
     store.commit(again).await.unwrap();
     let turn = turns(&*store, false).await;
-    assert_eq!(turn, named(&[("a chat", 10)]), "nothing was sent under a lease: it keeps its turn");
-    assert_eq!(read(&*store, "a").await.unwrap().attempts, 1);
+    assert_eq!(
+        turn,
+        named_turns(&[("a chat", 10)]),
+        "nothing was sent under a lease: it keeps its turn"
+    );
+    assert_eq!(read_item(&*store, "a").await.unwrap().attempts, 1);
 }
 
 pub async fn a_refused_commit_leaves_nothing_in_the_outbox(open: &Opener) {
@@ -118,10 +122,10 @@ pub async fn a_refused_commit_leaves_nothing_in_the_outbox(open: &Opener) {
     let late = Commit { expected: 5, ..committing(vec![item("a", 0)]) };
     let refused = store.commit(late).await;
     assert!(matches!(refused, Err(CommitError::Conflict { actual: 0 })), "{refused:?}");
-    assert_eq!(read(&*store, "a").await, None);
+    assert_eq!(read_item(&*store, "a").await, None);
     assert_eq!(turns(&*store, false).await, []);
     store.commit(committing(vec![item("a", 0)])).await.unwrap();
-    assert!(read(&*store, "a").await.is_some());
+    assert!(read_item(&*store, "a").await.is_some());
 }
 
 pub async fn items_and_notes_are_written_together_or_not_at_all(open: &Opener) {
@@ -141,22 +145,22 @@ pub async fn items_and_notes_are_written_together_or_not_at_all(open: &Opener) {
     };
     let added = vec![OutboxChange::add(item("a", 0))];
     assert!(!store.write_outbox(write(added.clone(), 7), at(0)).await.unwrap(), "the note");
-    assert_eq!(read(&*store, "a").await, None);
+    assert_eq!(read_item(&*store, "a").await, None);
     assert!(store.write_outbox(write(added.clone(), 0), at(0)).await.unwrap());
     assert!(!store.write_outbox(write(added, 1), at(0)).await.unwrap(), "the item is there");
     assert_eq!(store.note("desk", "n").await.unwrap().unwrap().version, 1);
     let version = |item: OutboxItem| item.version;
-    assert_eq!(read(&*store, "a").await.map(version), Some(1));
+    assert_eq!(read_item(&*store, "a").await.map(version), Some(1));
     drop(store);
     let store = open(node(2));
-    assert_eq!(read(&*store, "a").await.map(version), Some(1), "both outlive a process");
+    assert_eq!(read_item(&*store, "a").await.map(version), Some(1), "both outlive a process");
     assert!(store.note("desk", "n").await.unwrap().is_some());
 }
 
 pub async fn of_many_senders_one_claims_an_item(open: &Opener) {
     let store = open(node(1));
     add(&*store, vec![item("a", 0)], at(0)).await;
-    let found = read(&*store, "a").await.unwrap();
+    let found = read_item(&*store, "a").await.unwrap();
     let mut tasks = JoinSet::new();
     for number in 1..=20 {
         let (store, claim) = (store.clone(), found.claim(lease(node(number), 1_000)));
@@ -164,7 +168,7 @@ pub async fn of_many_senders_one_claims_an_item(open: &Opener) {
     }
     let won = tasks.join_all().await.into_iter().filter(|won| *won).count();
     assert_eq!(won, 1);
-    assert!(read(&*store, "a").await.unwrap().is_leased(at(999)));
+    assert!(read_item(&*store, "a").await.unwrap().is_leased(at(999)));
 }
 
 pub async fn a_leased_lane_waits_until_the_lease_ends(open: &Opener) {
@@ -178,14 +182,14 @@ pub async fn a_leased_lane_waits_until_the_lease_ends(open: &Opener) {
         add(&*store, vec![make("a", 1), make("b", 2)], at(5)).await;
         let lane = lane("a chat", in_order);
         assert_eq!(next(&*store, &lane, at(5)).await, Some(named_so("a")));
-        let a = read(&*store, &named_so("a")).await.unwrap();
+        let a = read_item(&*store, &named_so("a")).await.unwrap();
         assert!(change(&*store, a.claim(lease(node(1), 100)), at(5)).await);
         assert_eq!(next(&*store, &lane, at(99)).await, None, "one after the other");
-        assert_eq!(turns(&*store, in_order).await, named(&[("a chat", 100)]));
+        assert_eq!(turns(&*store, in_order).await, named_turns(&[("a chat", 100)]));
         // Whoever had it is gone; the next one finds it when the lease is over.
         let found = next(&*store, &lane, at(100)).await.unwrap();
         assert_eq!(found, named_so(if in_order { "a" } else { "b" }), "the longest ready");
-        let claimed = read(&*store, &named_so("a")).await.unwrap();
+        let claimed = read_item(&*store, &named_so("a")).await.unwrap();
         assert_eq!(claimed.lease, Some(lease(node(1), 100)));
         assert!(!change(&*store, a.remove(), at(100)).await, "decided on an older version");
         assert!(change(&*store, claimed.release(), at(50)).await);
@@ -198,14 +202,14 @@ pub async fn what_is_in_order_is_not_overtaken(open: &Opener) {
     // Not in the order in which they are written, and of one moment by their numbers.
     let late = OutboxOrder { at: at(20), number: 2 };
     let items = vec![
-        OutboxItem { order: Some(late), ..text("c", "A", 20) },
-        text("b", "A", 20),
-        text("a", "A", 10),
-        text("elsewhere", "B", 30),
+        OutboxItem { order: Some(late), ..text_item("c", "A", 20) },
+        text_item("b", "A", 20),
+        text_item("a", "A", 10),
+        text_item("elsewhere", "B", 30),
     ];
     add(&*store, items, at(40)).await;
     let here = lane("A", true);
-    let first = read(&*store, "a").await.unwrap();
+    let first = read_item(&*store, "a").await.unwrap();
     assert!(change(&*store, first.retry_at(at(1_000)), at(40)).await);
     assert_eq!(next(&*store, &here, at(999)).await, None, "the first of them waits, and so do all");
     assert_eq!(next(&*store, &lane("B", true), at(40)).await.as_deref(), Some("elsewhere"));
@@ -214,45 +218,46 @@ pub async fn what_is_in_order_is_not_overtaken(open: &Opener) {
         sent.push(key);
     }
     assert_eq!(sent, ["a", "b", "c"]);
-    assert_eq!(turns(&*store, true).await, named(&[("B", 30)]));
+    assert_eq!(turns(&*store, true).await, named_turns(&[("B", 30)]));
     assert_eq!(next(&*store, &lane("A", false), at(1_000)).await, None, "lanes are apart");
 }
 
 pub async fn a_prompt_overtakes_a_text_that_cannot_be_delivered(open: &Opener) {
     let store = open(node(1));
-    let prompt = |key: &str, ms| OutboxItem { kind: OutboxKind::Prompt, ..text(key, "A", ms) };
-    let items = vec![text("words", "A", 1), text("more", "A", 2), prompt("p", 3), prompt("q", 4)];
+    let prompt = |key: &str, ms| OutboxItem { kind: OutboxKind::Prompt, ..text_item(key, "A", ms) };
+    let items =
+        vec![text_item("words", "A", 1), text_item("more", "A", 2), prompt("p", 3), prompt("q", 4)];
     add(&*store, items, at(10)).await;
     let here = lane("A", true);
-    let words = read(&*store, "words").await.unwrap();
+    let words = read_item(&*store, "words").await.unwrap();
     assert!(change(&*store, words.retry_at(at(1_010)), at(10)).await);
     assert_eq!(next(&*store, &here, at(10)).await, None, "one short pause is waited for");
-    let words = read(&*store, "words").await.unwrap();
+    let words = read_item(&*store, "words").await.unwrap();
     assert!(change(&*store, words.retry_at(at(60_000)), at(1_010)).await);
-    assert_eq!(turns(&*store, true).await, named(&[("A", 1_010)]));
+    assert_eq!(turns(&*store, true).await, named_turns(&[("A", 1_010)]));
     assert_eq!(next(&*store, &here, at(1_010)).await.as_deref(), Some("p"));
     // While it is sent, nothing else is, also if the words are due by then.
-    let p = read(&*store, "p").await.unwrap();
+    let p = read_item(&*store, "p").await.unwrap();
     assert!(change(&*store, p.claim(lease(node(1), 61_000)), at(1_010)).await);
     assert_eq!(next(&*store, &here, at(60_500)).await, None);
-    let p = read(&*store, "p").await.unwrap();
+    let p = read_item(&*store, "p").await.unwrap();
     assert!(change(&*store, p.retry_at(at(70_000)), at(2_000)).await);
     assert_eq!(next(&*store, &here, at(2_000)).await, None, "prompts do not overtake each other");
     assert_eq!(next(&*store, &here, at(60_000)).await.as_deref(), Some("words"));
-    assert_eq!(turns(&*store, true).await, named(&[("A", 60_000)]));
+    assert_eq!(turns(&*store, true).await, named_turns(&[("A", 60_000)]));
 }
 
 pub async fn lanes_have_their_turns(open: &Opener) {
     let store = open(node(1));
     for (chat, begin) in [("A", 1), ("B", 2)] {
-        let many = (0..5).map(|n| text(&format!("{chat}{n}"), chat, begin));
+        let many = (0..5).map(|n| text_item(&format!("{chat}{n}"), chat, begin));
         add(&*store, many.collect(), at(begin)).await;
     }
-    add(&*store, vec![text("X0", "X", 3)], at(3)).await;
+    add(&*store, vec![text_item("X0", "X", 3)], at(3)).await;
     let mut sent = Vec::new();
     for now in 10..17 {
         // Whatever is put into it meanwhile, a lane keeps its turn.
-        add(&*store, vec![text(&format!("more{now}"), "X", now)], at(now)).await;
+        add(&*store, vec![text_item(&format!("more{now}"), "X", now)], at(now)).await;
         let first = store.outbox_turns(QUEUE, true, 1).await.unwrap().remove(0);
         serve(&*store, &first.lane, at(now)).await.unwrap();
         sent.push(first.lane.name);
@@ -273,20 +278,20 @@ pub async fn lanes_have_their_turns(open: &Opener) {
 
 pub async fn an_item_that_changes_its_lane_leaves_the_old_one(open: &Opener) {
     let store = open(node(1));
-    add(&*store, vec![text("a", "A", 1), text("b", "A", 2)], at(2)).await;
-    let a = read(&*store, "a").await.unwrap();
+    add(&*store, vec![text_item("a", "A", 1), text_item("b", "A", 2)], at(2)).await;
+    let a = read_item(&*store, "a").await.unwrap();
     let aside = OutboxItem { order: None, due_at: at(500), ..a.clone() };
     let write = OutboxChange { item: Some(aside), ..a.remove() };
     assert!(change(&*store, write, at(5)).await);
     assert_eq!(next(&*store, &lane("A", true), at(5)).await.as_deref(), Some("b"));
-    assert_eq!(turns(&*store, false).await, named(&[("A", 500)]));
-    let b = read(&*store, "b").await.unwrap();
+    assert_eq!(turns(&*store, false).await, named_turns(&[("A", 500)]));
+    let b = read_item(&*store, "b").await.unwrap();
     assert!(change(&*store, b.remove(), at(6)).await);
     assert_eq!(turns(&*store, true).await, [], "an empty lane has no turn");
     // Nothing in it has changed, and its turn is as it should be.
     let recheck = vec![lane("A", true), lane("A", false), lane("nobody", true)];
     let write = OutboxWrite { recheck, ..OutboxWrite::default() };
     assert!(store.write_outbox(write, at(7)).await.unwrap());
-    assert_eq!(turns(&*store, false).await, named(&[("A", 500)]));
+    assert_eq!(turns(&*store, false).await, named_turns(&[("A", 500)]));
     assert_eq!(turns(&*store, true).await, []);
 }

@@ -114,7 +114,7 @@ pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audien
     }
 }
 
-pub fn say(number: u128, text: &str, at: Timestamp) -> Arc<Message> {
+pub fn user_message(number: u128, text: &str, at: Timestamp) -> Arc<Message> {
     Arc::new(Message {
         id: MessageId::new(1, number),
         role: Role::User,
@@ -203,7 +203,9 @@ impl Stage {
         let run = RunId::new(1, self.session.id.0.chance() << 16 | number);
         let events = vec![
             Event::RunStarted { run },
-            Event::MessageAdded { message: say(number, "delete the old orders", self.now()) },
+            Event::MessageAdded {
+                message: user_message(number, "delete the old orders", self.now()),
+            },
         ];
         let actor = self.session.creator.clone();
         self.commit(events, actor)

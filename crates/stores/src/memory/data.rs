@@ -12,8 +12,8 @@ use domain::id::{GrantId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitError, Committed, Entry, KeptReply, Secret, SecretKind, SessionRow,
-    StoreError, StreamRows, WriteBefore,
+    AuditEntry, Commit, CommitError, Committed, Entry, KeptReply, LoginSecret, SecretKind,
+    SessionRow, StoreError, StreamRows, WriteBefore,
 };
 
 use super::notes::Notes;
@@ -27,7 +27,7 @@ const UNVOUCHED_MAX: u64 = 1_000;
 pub(super) struct Data {
     /// The process that is alive.
     pub(super) nodes: std::collections::BTreeSet<NodeId>,
-    journal: Vec<Row>,
+    journal: Vec<MemoryRow>,
     streams: HashMap<StreamId, Vec<usize>>,
     chain: Chain,
     vouched: u64,
@@ -37,21 +37,21 @@ pub(super) struct Data {
     pub(super) grants: BTreeMap<GrantId, Arc<Grant>>,
     pub(super) replies: HashMap<(String, String), KeptReply>,
     pub(super) outbox: Outbox,
-    pub(super) secrets: HashMap<(SecretKind, Digest), Secret>,
+    pub(super) secrets: HashMap<(SecretKind, Digest), LoginSecret>,
     pub(super) sealed: BTreeMap<SecretId, Sealed>,
     pub(super) notes: Notes,
     pub(super) checkpoints: BTreeMap<u64, Vec<u8>>,
 }
 
 #[derive(Clone)]
-struct Row {
+struct MemoryRow {
     seq: u64,
     hash: Hash,
     bytes: Arc<[u8]>,
     entry: Entry,
 }
 
-impl Row {
+impl MemoryRow {
     fn end(&self) -> u64 {
         self.entry.first + self.entry.events.len() as u64
     }
@@ -139,7 +139,7 @@ impl Data {
         let (seq, hash) = self.chain.append(&bytes);
         let at = entry.at;
         self.streams.entry(stream).or_default().push(self.journal.len());
-        self.journal.push(Row { seq, hash, bytes: bytes.into(), entry });
+        self.journal.push(MemoryRow { seq, hash, bytes: bytes.into(), entry });
         if seq - self.vouched >= UNVOUCHED_MAX {
             let checkpoint = signer().sign_checkpoint(&self.chain, at.as_ms());
             self.checkpoints.insert(seq, checkpoint.to_string().into_bytes());
@@ -158,7 +158,7 @@ impl Data {
     }
 
     pub(super) fn entries(&self, stream: Option<StreamId>, after: u64, limit: usize) -> Vec<Entry> {
-        let entry = |row: &Row| row.entry.clone();
+        let entry = |row: &MemoryRow| row.entry.clone();
         match stream {
             None => {
                 let begin = self.journal.partition_point(|row| row.global_end() <= after + 1);
@@ -185,7 +185,7 @@ impl Data {
         found
     }
 
-    pub(super) fn put_secret(&mut self, secret: Secret) {
+    pub(super) fn put_secret(&mut self, secret: LoginSecret) {
         if let (_, Some(at)) = self.last() {
             self.secrets.retain(|_, kept| kept.expires_at > at);
         }
@@ -194,7 +194,7 @@ impl Data {
 
     pub(super) fn audit(&self, after: u64, limit: usize) -> Vec<AuditEntry> {
         let begin = self.journal.partition_point(|row| row.seq <= after);
-        let entry = |row: &Row| AuditEntry {
+        let entry = |row: &MemoryRow| AuditEntry {
             seq: row.seq,
             hash: *row.hash.as_bytes(),
             bytes: row.bytes.to_vec(),

@@ -17,8 +17,8 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, Note, OutboxItem, OutboxKind,
-    OutboxLane, OutboxTurn, OutboxWrite, PutNote, Secret, SecretKind, SessionQuery, SessionRow,
+    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, LoginSecret, Note, OutboxItem,
+    OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery, SessionRow,
     Store, StoreError, Viewer,
 };
 use ports::unpoisoned::Unpoisoned as _;
@@ -211,7 +211,7 @@ impl Store for MemoryStore {
         self.with(|data| data.outbox.backlog())
     }
 
-    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+    async fn put_secret(&self, secret: LoginSecret) -> Result<(), StoreError> {
         self.with(|data| data.put_secret(secret))
     }
 
@@ -219,7 +219,7 @@ impl Store for MemoryStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.with(|data| data.secrets.get(&(kind, digest)).cloned())
     }
 
@@ -240,7 +240,7 @@ impl Store for MemoryStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.with(|data| data.secrets.remove(&(kind, digest)))
     }
 

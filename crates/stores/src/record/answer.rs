@@ -8,7 +8,7 @@ use domain::hold::Vote;
 use domain::person::PersonId;
 use serde::{Deserialize, Serialize};
 
-use super::call::{read_arguments, text};
+use super::call::{arguments_text, read_arguments};
 use super::credential::StoredProof;
 use super::grant::StoredConditions;
 use super::json::Json;
@@ -75,7 +75,7 @@ impl<'a> From<&'a Answer> for StoredAnswer<'a> {
                     Scope::Once => None,
                     Scope::Session(terms) => Some(terms.into()),
                 },
-                arguments: arguments.as_ref().map(text),
+                arguments: arguments.as_ref().map(arguments_text),
                 note: note.as_deref().map(Cow::from),
             },
             Answer::Deny { reason, stop } => {

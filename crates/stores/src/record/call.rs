@@ -12,7 +12,7 @@ use domain::tool::{Confirm, Effects, Place};
 use serde::{Deserialize, Serialize};
 
 use super::sql_facts::StoredSqlFacts;
-use super::{Broken, FIRST, Frame, Hex, Ms, Text, damaged, is_false};
+use super::{Broken, FIRST, Hex, Ms, RowContext, Text, damaged, is_false};
 
 /// The record version that first tells which phrases of ours a call's context is made of.
 const TELLS_PHRASES: u32 = 6;
@@ -69,7 +69,7 @@ pub(super) enum StoredSession {
 }
 
 impl StoredSession {
-    pub(super) fn new(session: Option<SessionId>, frame: Frame<'_>) -> Option<StoredSession> {
+    pub(super) fn new(session: Option<SessionId>, frame: RowContext<'_>) -> Option<StoredSession> {
         match session {
             same if same == frame.session => None,
             Some(session) => Some(StoredSession::Of(Text(session))),
@@ -77,7 +77,10 @@ impl StoredSession {
         }
     }
 
-    pub(super) fn session(stored: Option<StoredSession>, frame: Frame<'_>) -> Option<SessionId> {
+    pub(super) fn session(
+        stored: Option<StoredSession>,
+        frame: RowContext<'_>,
+    ) -> Option<SessionId> {
         match stored {
             None => frame.session,
             Some(StoredSession::Of(Text(session))) => Some(session),
@@ -119,7 +122,7 @@ impl StoredPlace {
 impl<'a> StoredCall<'a> {
     pub(super) fn new(
         call: &'a Call,
-        frame: Frame<'_>,
+        frame: RowContext<'_>,
         written: Option<&Written<'_>>,
     ) -> StoredCall<'a> {
         let unless =
@@ -130,7 +133,7 @@ impl<'a> StoredCall<'a> {
             agent: call.agent.as_ref().into(),
             session: StoredSession::new(call.session, frame),
             tool: unless(written.map(|w| w.tool), call.tool.as_ref().into()),
-            arguments: unless(written.map(|w| w.input), text(&call.arguments)),
+            arguments: unless(written.map(|w| w.input), arguments_text(&call.arguments)),
             effects: call.effects.name().into(),
             place: match call.place {
                 Place::Server => StoredPlace::Server,
@@ -160,7 +163,7 @@ impl<'a> StoredCall<'a> {
     /// Builds the call anew from its parts. What comes out must be what was approved.
     pub(super) fn call(
         self,
-        frame: Frame<'_>,
+        frame: RowContext<'_>,
         written: Option<&Written<'_>>,
     ) -> Result<Arc<Call>, Broken> {
         let id = self.id.0;
@@ -223,7 +226,7 @@ fn read_detail(text: Cow<'_, str>, phrases: &[(usize, Cow<'_, str>)]) -> Result<
 }
 
 /// Arguments were parsed strictly before they got here, so they are UTF-8.
-pub(super) fn text(arguments: &Arguments) -> Cow<'_, str> {
+pub(super) fn arguments_text(arguments: &Arguments) -> Cow<'_, str> {
     String::from_utf8_lossy(arguments.bytes())
 }
 

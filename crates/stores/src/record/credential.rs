@@ -152,7 +152,7 @@ impl From<StoredProof<'_>> for Proof {
 
 /// Beside a login link or a cookie in the store.
 pub(crate) fn write_origin(origin: &LinkOrigin) -> Vec<u8> {
-    super::write(&StoredLink::from(origin))
+    super::write_record(&StoredLink::from(origin))
 }
 
 pub(crate) fn read_origin(bytes: &[u8]) -> Result<LinkOrigin, Broken> {

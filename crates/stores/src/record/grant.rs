@@ -120,9 +120,9 @@ struct GrantRecord<'a> {
 }
 
 pub(crate) fn write_grant(grant: &Grant) -> Vec<u8> {
-    super::write(&GrantRecord { v: FIRST, grant: grant.into() })
+    super::write_record(&GrantRecord { v: FIRST, grant: grant.into() })
 }
 
 pub(crate) fn read_grant(bytes: &[u8]) -> Result<Arc<Grant>, Broken> {
-    super::read::<GrantRecord<'_>>(bytes, |record| record.v)?.grant.grant()
+    super::read_record::<GrantRecord<'_>>(bytes, |record| record.v)?.grant.grant()
 }

@@ -17,7 +17,7 @@ use super::credential::version_of_hold;
 use super::json::{Json, is_null, null};
 use super::question::StoredQuestion;
 use super::state::{StoredOutcome, StoredPreview, StoredRisk, StoredState};
-use super::{Broken, Frame, Hex, Ms, Text, damaged, is_false};
+use super::{Broken, Hex, Ms, RowContext, Text, damaged, is_false};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +110,7 @@ impl StoredCallback<'_> {
 }
 
 impl<'a> StoredHold<'a> {
-    pub(super) fn new(hold: &'a Hold, frame: Frame<'_>) -> StoredHold<'a> {
+    pub(super) fn new(hold: &'a Hold, frame: RowContext<'_>) -> StoredHold<'a> {
         let call = hold.call.as_ref();
         let proposed = call.is_some_and(|call| frame.proposed(call.id) == Some(call));
         StoredHold {
@@ -149,7 +149,7 @@ impl<'a> StoredHold<'a> {
         }
     }
 
-    pub(super) fn hold(self, frame: Frame<'_>) -> Result<Arc<Hold>, Broken> {
+    pub(super) fn hold(self, frame: RowContext<'_>) -> Result<Arc<Hold>, Broken> {
         let id = self.id.0;
         let call = match (self.call, self.proposed) {
             (Some(call), _) => Some(call.call(frame, None)?),
@@ -220,9 +220,9 @@ struct HoldRecord<'a> {
 
 pub(crate) fn write_hold(hold: &Hold) -> Vec<u8> {
     let v = version_of_hold(hold);
-    super::write(&HoldRecord { v, hold: StoredHold::new(hold, Frame::default()) })
+    super::write_record(&HoldRecord { v, hold: StoredHold::new(hold, RowContext::default()) })
 }
 
 pub(crate) fn read_hold(bytes: &[u8]) -> Result<Arc<Hold>, Broken> {
-    super::read::<HoldRecord<'_>>(bytes, |record| record.v)?.hold.hold(Frame::default())
+    super::read_record::<HoldRecord<'_>>(bytes, |record| record.v)?.hold.hold(RowContext::default())
 }

@@ -10,7 +10,7 @@ use domain::person::PersonId;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Broken, Frame, Ms, Text, damaged, is_false};
+use super::{Broken, Ms, RowContext, Text, damaged, is_false};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,7 +72,7 @@ enum StoredPart<'a> {
 }
 
 impl<'a> StoredMessage<'a> {
-    pub(super) fn new(message: &'a Message, frame: Frame<'_>) -> StoredMessage<'a> {
+    pub(super) fn new(message: &'a Message, frame: RowContext<'_>) -> StoredMessage<'a> {
         StoredMessage {
             id: Text(message.id),
             role: match message.role {
@@ -88,7 +88,7 @@ impl<'a> StoredMessage<'a> {
         }
     }
 
-    pub(super) fn message(self, frame: Frame<'_>) -> Result<Arc<Message>, Broken> {
+    pub(super) fn message(self, frame: RowContext<'_>) -> Result<Arc<Message>, Broken> {
         let Some(at) = self.at.map(Timestamp::from).or(frame.at) else {
             return damaged(format!("{} was written at no time", self.id.0));
         };

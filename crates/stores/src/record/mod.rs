@@ -174,7 +174,7 @@ impl<'de> Deserialize<'de> for Hex {
 
 /// What a row says about all of its events, so that they need not say it again.
 #[derive(Clone, Copy, Default)]
-struct Frame<'a> {
+struct RowContext<'a> {
     session: Option<SessionId>,
     at: Option<Timestamp>,
     /// The events before the one in hand.
@@ -204,7 +204,10 @@ struct Versioned {
 }
 
 /// Reads a record of this version, or says what is wrong with it without repeating any of it.
-fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8], version: impl Fn(&T) -> u32) -> Result<T, Broken> {
+fn read_record<'a, T: Deserialize<'a>>(
+    bytes: &'a [u8],
+    version: impl Fn(&T) -> u32,
+) -> Result<T, Broken> {
     match serde_json::from_slice::<T>(bytes) {
         Ok(record) if (FIRST..=VERSION).contains(&version(&record)) => Ok(record),
         Ok(record) if version(&record) > VERSION => Err(Broken::Newer(version(&record))),
@@ -216,7 +219,7 @@ fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8], version: impl Fn(&T) -> u32) ->
     }
 }
 
-fn write<T: Serialize>(record: &T) -> Vec<u8> {
+fn write_record<T: Serialize>(record: &T) -> Vec<u8> {
     // Most records fit: growing step by step would copy each of them several times.
     let mut bytes = Vec::with_capacity(USUAL_BYTES);
     // Writing to memory cannot fail, and no record has a map whose keys are not text.

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::actor::StoredActor;
 use super::event::{StoredEvent, ToWrite, read_events, version_of};
-use super::{Broken, FIRST, Frame, Ms, Text};
+use super::{Broken, FIRST, Ms, RowContext, Text};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row<'a, E> {
+struct CommitRow<'a, E> {
     v: u32,
     id: Text<CommitId>,
     stream: Text<StreamId>,
@@ -24,8 +24,8 @@ struct Row<'a, E> {
 /// The position among all events is not part of it: only the writer knows that, and the chain of
 /// hashes says it as well.
 pub(crate) fn write_row(entry: &Entry) -> Vec<u8> {
-    let frame = Frame { session: session(entry.stream), at: Some(entry.at), earlier: &[] };
-    super::write(&Row {
+    let frame = RowContext { session: session(entry.stream), at: Some(entry.at), earlier: &[] };
+    super::write_record(&CommitRow {
         v: entry.events.iter().map(version_of).max().unwrap_or(FIRST),
         id: Text(entry.id),
         stream: Text(entry.stream),
@@ -37,7 +37,7 @@ pub(crate) fn write_row(entry: &Entry) -> Vec<u8> {
 }
 
 pub(crate) fn read_row(bytes: &[u8], global: u64) -> Result<Entry, Broken> {
-    let row = super::read::<Row<'_, Vec<StoredEvent<'_>>>>(bytes, |row| row.v)?;
+    let row = super::read_record::<CommitRow<'_, Vec<StoredEvent<'_>>>>(bytes, |row| row.v)?;
     let (actor, at) = (row.actor.into(), row.at.into());
     Ok(Entry {
         id: row.id.0,

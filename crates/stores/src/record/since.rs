@@ -33,7 +33,7 @@ struct Since<'a> {
 /// `None` if anything else has changed: then the whole hold has to be written.
 pub(crate) fn write_since(opened: &Hold, hold: &Hold) -> Option<Vec<u8>> {
     is_the_same_question(opened, hold).then(|| {
-        super::write(&Since {
+        super::write_record(&Since {
             v: version_of_hold(hold),
             version: hold.version,
             state: StoredState::new(&hold.state, &hold.votes),
@@ -46,7 +46,7 @@ pub(crate) fn write_since(opened: &Hold, hold: &Hold) -> Option<Vec<u8>> {
 
 /// The hold that was opened so, as it is now.
 pub(crate) fn read_since(bytes: &[u8], opened: &Hold) -> Result<Arc<Hold>, Broken> {
-    let since = super::read::<Since<'_>>(bytes, |since| since.v)?;
+    let since = super::read_record::<Since<'_>>(bytes, |since| since.v)?;
     let votes = since.votes.into_iter().map(StoredVote::vote).collect::<Result<Vec<_>, _>>()?;
     Ok(Arc::new(Hold {
         version: since.version,

@@ -15,7 +15,7 @@ use super::call::{StoredCall, StoredClearedBy};
 use super::caption::{StoredCaptionKind, read_caption};
 use super::message::StoredResult;
 use super::warning::{StoredWarningKind, read_warnings, stored_kinds};
-use super::{Broken, Frame, Ms, damaged, is_false};
+use super::{Broken, Ms, RowContext, damaged, is_false};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -309,7 +309,7 @@ pub(super) enum StoredChange<'a> {
 }
 
 impl<'a> StoredChange<'a> {
-    pub(super) fn new(change: &'a HoldChange, frame: Frame<'_>) -> StoredChange<'a> {
+    pub(super) fn new(change: &'a HoldChange, frame: RowContext<'_>) -> StoredChange<'a> {
         match change {
             HoldChange::Voted(vote) => StoredChange::Voted(vote.into()),
             HoldChange::Revised { title, call, audience, rule, risk, preview, votes } => {
@@ -331,7 +331,7 @@ impl<'a> StoredChange<'a> {
         }
     }
 
-    pub(super) fn change(self, frame: Frame<'_>) -> Result<HoldChange, Broken> {
+    pub(super) fn change(self, frame: RowContext<'_>) -> Result<HoldChange, Broken> {
         Ok(match self {
             StoredChange::Voted(vote) => HoldChange::Voted(vote.vote()?),
             StoredChange::Revised {

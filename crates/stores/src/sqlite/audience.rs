@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 
 /// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer, or who made their login.
-pub(super) fn text(hold: &Hold) -> String {
+pub(super) fn audience_text(hold: &Hold) -> String {
     let mut text = String::from("|");
     for person in &hold.audience.people {
         push(&mut text, 'p', person.as_str());
@@ -67,7 +67,7 @@ fn push(text: &mut String, kind: char, name: &str) {
 /// In SQL: whether an audience says any of these words.
 pub(super) fn teach(connection: &Connection) -> Result<(), rusqlite::Error> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    let heard = RefCell::new(Heard::default());
+    let heard = RefCell::new(AudienceCache::default());
     connection.create_scalar_function(c"says", 2, flags, move |call: &Context<'_>| {
         let (audience, words) = (call.get_raw(0), call.get_raw(1));
         Ok(heard.borrow_mut().says(audience.as_bytes()?, words.as_bytes()?))
@@ -77,11 +77,11 @@ pub(super) fn teach(connection: &Connection) -> Result<(), rusqlite::Error> {
 /// Very many holds ask the same few people: what was said of an audience is not worked out again. A list
 /// asks by turns whom a hold names and whom it leaves out.
 #[derive(Default)]
-struct Heard([Words; 2]);
+struct AudienceCache([CachedAudiences; 2]);
 
 /// The audiences that were last looked at for these words.
 #[derive(Default)]
-struct Words {
+struct CachedAudiences {
     words: Vec<u8>,
     audiences: [Option<(Vec<u8>, bool)>; AUDIENCES],
 }
@@ -89,20 +89,20 @@ struct Words {
 /// A house has few that come again and again.
 const AUDIENCES: usize = 8;
 
-impl Heard {
+impl AudienceCache {
     fn says(&mut self, audience: &[u8], words: &[u8]) -> bool {
         if self.0[0].words != words {
             self.0.swap(0, 1);
         }
         let latest = &mut self.0[0];
         if latest.words != words {
-            *latest = Words { words: words.to_owned(), ..Words::default() };
+            *latest = CachedAudiences { words: words.to_owned(), ..CachedAudiences::default() };
         }
         latest.say(audience)
     }
 }
 
-impl Words {
+impl CachedAudiences {
     fn say(&mut self, audience: &[u8]) -> bool {
         // Names differ in length, or else at their end.
         let end = audience.iter().nth_back(1).copied().unwrap_or_default();
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_was_said_of_others_is_not_said_of_these() {
-        let mut heard = Heard::default();
+        let mut heard = AudienceCache::default();
         let names = ["ana", "bob", "eve", "dba", "dbb", "a", "", "ana|", "längere namen"];
         let audiences = names.map(|name| audience('p', name));
         for name in names.iter().chain(&names) {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 
 use super::cells;
 use super::error::Failure;
-use super::places::Place;
+use super::places::CommitPosition;
 use super::reads;
 use super::rows::{HoldRow, Opened, Rows, run_of};
 use super::shelf::{Newest, set_tables_at, tables_at};
@@ -61,7 +61,7 @@ fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
                 (stream, row.get::<_, i64>(1)? as u64)
             }
         };
-        changed.places.entry(stream).or_default().push(Place { first, global });
+        changed.places.entry(stream).or_default().push(CommitPosition { first, global });
     }
     changed.write(connection, &changed.keys())?;
     // The table has them all by now.
@@ -159,7 +159,7 @@ mod tests {
     const ALL: HoldQuery = HoldQuery::all(Viewer::Everything, 9);
 
     /// Five commits of one stream, all of them in the tables.
-    async fn lived(data: &Path) -> (Stage, Vec<Place>) {
+    async fn lived(data: &Path) -> (Stage, Vec<CommitPosition>) {
         let store = SqliteStore::open(data, node(1)).unwrap();
         let mut stage = Stage::new(session_id(1), node(1));
         store.commit(stage.open(person("ana"))).await.unwrap();
@@ -179,7 +179,7 @@ mod tests {
 
     /// As a crash between two parts of the shelf leaves it: the tables are true up to one commit, and
     /// of those after it some are there.
-    fn crash(data: &Path, known: &[Place], ahead: &[Place]) {
+    fn crash(data: &Path, known: &[CommitPosition], ahead: &[CommitPosition]) {
         let file = Connection::open(data.join("holdpoint.db")).unwrap();
         file.execute_batch("DELETE FROM streams; DELETE FROM holds; DELETE FROM sessions").unwrap();
         let stream = StreamId::Session(session_id(1));

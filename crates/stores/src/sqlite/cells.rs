@@ -127,7 +127,7 @@ pub(super) fn put_hold(write: &mut Statement<'_>, row: &HoldRow) -> Result<(), r
             hold.agent(),
             opener,
             row.creator.as_deref().filter(|creator| Some(*creator) != opener.as_deref()),
-            audience::text(hold),
+            audience::audience_text(hold),
             // Counts only for a hold that the table does not have yet.
             row.opened.as_ref().map_or(0, |opened| opened.global as i64),
             record,

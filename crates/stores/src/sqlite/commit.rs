@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection, Statement, params};
 use super::cells;
 use super::head::Head;
 use super::outbox;
-use super::places::Place;
+use super::places::CommitPosition;
 use super::rows::Changes;
 use super::shelf::Shelf;
 use crate::record::{write_grant, write_row};
@@ -117,8 +117,8 @@ impl Prepared {
     }
 
     /// Where it is, now that it is somewhere. Without events it is nowhere.
-    pub(super) fn place(&self, committed: Committed) -> Option<Place> {
-        let place = Place { first: self.expected + 1, global: committed.global };
+    pub(super) fn place(&self, committed: Committed) -> Option<CommitPosition> {
+        let place = CommitPosition { first: self.expected + 1, global: committed.global };
         (self.count > 0).then_some(place)
     }
 

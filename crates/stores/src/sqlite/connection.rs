@@ -9,7 +9,7 @@ use super::audience;
 
 /// How to open the database, the first time and after every fault.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct DatabaseSource {
     pub(super) database: PathBuf,
     #[cfg(test)]
     pub(super) faults: std::sync::Arc<Faults>,
@@ -33,9 +33,9 @@ const CHECKPOINT_PAGES: u32 = 4_000;
 const WRITER_CACHE_KIB: i64 = 16 << 10;
 const READER_CACHE_KIB: i64 = 4 << 10;
 
-impl Source {
-    pub(super) fn new(database: PathBuf) -> Source {
-        Source {
+impl DatabaseSource {
+    pub(super) fn new(database: PathBuf) -> DatabaseSource {
+        DatabaseSource {
             database,
             #[cfg(test)]
             faults: std::sync::Arc::default(),
@@ -43,7 +43,7 @@ impl Source {
     }
 
     pub(super) fn writer(&self) -> Result<Connection, rusqlite::Error> {
-        let connection = open(&self.database, OpenFlags::SQLITE_OPEN_CREATE)?;
+        let connection = open_connection(&self.database, OpenFlags::SQLITE_OPEN_CREATE)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
@@ -55,7 +55,7 @@ impl Source {
     }
 
     pub(super) fn reader(&self) -> Result<Connection, rusqlite::Error> {
-        let connection = open(&self.database, OpenFlags::empty())?;
+        let connection = open_connection(&self.database, OpenFlags::empty())?;
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
         audience::teach(&connection)?;
@@ -83,7 +83,7 @@ impl Source {
     }
 }
 
-fn open(database: &Path, more: OpenFlags) -> Result<Connection, rusqlite::Error> {
+fn open_connection(database: &Path, more: OpenFlags) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let connection = Connection::open_with_flags(database, flags)?;
     connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn i40_wal_and_full_are_in_force_and_anything_less_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
-        let source = Source::new(directory.path().join("a.db"));
+        let source = DatabaseSource::new(directory.path().join("a.db"));
         let connection = source.writer().unwrap();
         assert_eq!(check_durability(&connection).unwrap(), None);
 
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_statement_is_planned_once_whatever_is_bound_to_it() {
         let directory = tempfile::tempdir().unwrap();
-        let source = Source::new(directory.path().join("a.db"));
+        let source = DatabaseSource::new(directory.path().join("a.db"));
         let writer = source.writer().unwrap();
         super::super::schema::migrate(&writer).unwrap();
         for connection in [writer, source.reader().unwrap()] {
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_reader_cannot_write() {
         let directory = tempfile::tempdir().unwrap();
-        let source = Source::new(directory.path().join("a.db"));
+        let source = DatabaseSource::new(directory.path().join("a.db"));
         source.writer().unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
         assert!(source.reader().unwrap().execute("INSERT INTO t VALUES (1)", []).is_err());
     }

@@ -40,14 +40,14 @@ impl From<Failure> for StoreError {
                         "the database file is damaged ({error}); restore it from a backup"
                     ))
                 }
-                _ => StoreError::Unavailable(said(&error)),
+                _ => StoreError::Unavailable(error_text(&error)),
             },
         }
     }
 }
 
 /// The error in words, with the remedy where there is one.
-pub(super) fn said(error: &rusqlite::Error) -> String {
+pub(super) fn error_text(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "the disk is full; free some space".into(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

@@ -126,7 +126,7 @@ fn read_version(
 mod tests {
     use domain::id::SessionId;
 
-    use super::super::places::Place;
+    use super::super::places::CommitPosition;
     use super::super::rows::Rows;
     use super::*;
 
@@ -159,7 +159,7 @@ mod tests {
                        VALUES (5, ?1, 3, 4, 2, 0, x'00', x'00')";
         connection.execute(journal, params![cells::stream(stream)]).unwrap();
         let mut rows = Rows::default();
-        rows.places.insert(stream, vec![Place { first: 3, global: 5 }]);
+        rows.places.insert(stream, vec![CommitPosition { first: 3, global: 5 }]);
         let shelf = Shelf::default();
         shelf.put(8, |shelved| shelved.merge(rows));
         assert_eq!(read_version(&connection, stream, &shelf).unwrap(), 6);

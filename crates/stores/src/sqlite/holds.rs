@@ -181,24 +181,24 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_hold_was_opened_as_is_kept_in_mind_while_it_is_written_away() {
-        use super::super::places::Place;
+        use super::super::places::CommitPosition;
         use super::super::rows::{Changes, Rows};
-        use super::super::shelf::{Part, Shelf};
+        use super::super::shelf::{FlushAmount, Shelf};
         use domain::id::StreamId;
         let mut stage = Stage::new(session_id(1), node(1));
         let stream = StreamId::Session(session_id(1));
-        let mut place = Place { first: 1, global: 1 };
+        let mut place = CommitPosition { first: 1, global: 1 };
         let mut put = |rows: &mut Rows, commit: ports::store::Commit| {
             let (changes, _) = Changes::of(&commit.events, commit.rows);
             rows.add(changes, stream, Some(place));
-            place = Place { first: place.first + 9, global: place.global + 9 };
+            place = CommitPosition { first: place.first + 9, global: place.global + 9 };
         };
         let shelf = Shelf::default();
         shelf.put(9, |rows| put(rows, stage.open(person("ana"))));
         shelf.put(18, |rows| put(rows, stage.ask(1, hold_id(1), audience(&["bob"], &[]))));
         // So far behind that a part is written away; and then something happens.
         let part = shelf.part(1, 1 << 20);
-        assert!(matches!(part, Part::Some(_)));
+        assert!(matches!(part, FlushAmount::Some(_)));
         let decided = stage.commit(vec![approved(&stage, hold_id(1))], person("bob"));
         shelf.put(27, |rows| put(rows, decided));
         assert!(shelf.holds()[0].opened.is_none());

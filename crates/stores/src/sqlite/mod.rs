@@ -45,16 +45,16 @@ use tokio::sync::oneshot;
 
 pub use directory::OpenError;
 
-use connection::{Source, check_durability};
+use connection::{DatabaseSource, check_durability};
 use directory::Directory;
 use kept_checkpoints::KeptCheckpoints;
 use queue::Queue;
 use reader::{READERS, Readers};
-use schema::Kind;
+use schema::DatabaseKind;
 use shelf::Shelf;
 use side::{Done, Side};
-use transaction::{Job, Open, Waiting};
-use writer::{QUIET, Writer};
+use transaction::{Open, QueuedWrite, WriteJob};
+use writer::{QUIET, SqliteWriter};
 
 /// Writes that may wait for the writer; whoever comes next waits outside.
 const WRITES_MAX: usize = 4_096;
@@ -65,7 +65,7 @@ pub struct SqliteStore {
     node: NodeId,
     database: PathBuf,
     key: PublicKey,
-    writes: Arc<Queue<Waiting>>,
+    writes: Arc<Queue<QueuedWrite>>,
     readers: Readers,
     shelf: Arc<Shelf>,
     unvouched: Option<u64>,
@@ -93,7 +93,7 @@ impl SqliteStore {
         checkpoints: Option<&Path>,
     ) -> Result<Arc<SqliteStore>, OpenError> {
         let directory = Directory::lock(path)?;
-        let source = Source::new(directory.database());
+        let source = DatabaseSource::new(directory.database());
         SqliteStore::start(directory, source, node, QUIET, checkpoints)
     }
 
@@ -105,7 +105,7 @@ impl SqliteStore {
 
     fn start(
         directory: Directory,
-        source: Source,
+        source: DatabaseSource,
         node: NodeId,
         quiet: Duration,
         checkpoints: Option<&Path>,
@@ -127,7 +127,7 @@ impl SqliteStore {
             .transpose()?;
         let unvouched = kept.as_ref().and_then(KeptCheckpoints::unvouched);
         let writes = Arc::new(Queue::new(WRITES_MAX));
-        let writer = Writer {
+        let writer = SqliteWriter {
             source: source.clone(),
             signer: Arc::new(signer),
             queue: writes.clone(),
@@ -181,7 +181,7 @@ impl SqliteStore {
         if let Some(directory) = threads.directory.take() {
             // SQLite removes its log with the last connection; of several that close at the same time
             // each may leave it to another. This one closes alone.
-            drop(Source::new(directory.database()).writer());
+            drop(DatabaseSource::new(directory.database()).writer());
         }
     }
 
@@ -221,8 +221,8 @@ impl SqliteStore {
 
     async fn side(&self, side: Side) -> Result<Done, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job = Job::Side { side, reply };
-        if self.writes.push(Waiting::Ready(Box::new(job))).await.is_err() {
+        let job = WriteJob::Side { side, reply };
+        if self.writes.push(QueuedWrite::Ready(Box::new(job))).await.is_err() {
             return Err(shutting_down());
         }
         answer.await.unwrap_or_else(|_| Err(shutting_down()))
@@ -247,7 +247,7 @@ fn shutting_down() -> StoreError {
 
 fn spawn(
     name: &str,
-    source: &Source,
+    source: &DatabaseSource,
     work: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, OpenError> {
     std::thread::Builder::new()
@@ -257,18 +257,18 @@ fn spawn(
 }
 
 /// A connection to a database that is ours, up to date, and safe.
-fn prepare(source: &Source) -> Result<Connection, OpenError> {
+fn prepare(source: &DatabaseSource) -> Result<Connection, OpenError> {
     let path = &source.database;
     let failed = |error: rusqlite::Error| OpenError::sqlite(path, &error);
     // Looked at before it is written to: a writer sets WAL mode, which stays in the file, and the
     // file may be somebody else's.
     let kind = schema::kind(&source.reader().map_err(failed)?).map_err(failed)?;
     match kind {
-        Kind::Foreign => return Err(OpenError::Foreign { path: path.clone() }),
-        Kind::Ours { version } if version > schema::SCHEMA_VERSION => {
+        DatabaseKind::Foreign => return Err(OpenError::Foreign { path: path.clone() }),
+        DatabaseKind::Ours { version } if version > schema::SCHEMA_VERSION => {
             return Err(OpenError::Newer { path: path.clone(), found: version });
         }
-        Kind::Empty | Kind::Ours { .. } => {}
+        DatabaseKind::Empty | DatabaseKind::Ours { .. } => {}
     }
     let connection = source.writer().map_err(failed)?;
     schema::migrate(&connection).map_err(failed)?;

@@ -11,14 +11,14 @@ const FORGET_MAX: i64 = 500;
 
 const COLUMNS: &str = "shelf, key, value, version, due_at, forget_at";
 
-pub(super) fn one(
+pub(super) fn find_note(
     connection: &Connection,
     shelf: &str,
     key: &str,
 ) -> Result<Option<Note>, rusqlite::Error> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM notes WHERE shelf = ?1 AND key = ?2"))?
-        .query_row(params![shelf, key], read)
+        .query_row(params![shelf, key], note_from_row)
         .optional()
 }
 
@@ -36,7 +36,8 @@ pub(super) fn some(
     ))?;
     let end = format!("{prefix}{}", char::MAX);
     let after = after.unwrap_or_default();
-    let found = select.query_map(params![shelf, prefix, end, after, limit as i64], read)?;
+    let found =
+        select.query_map(params![shelf, prefix, end, after, limit as i64], note_from_row)?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
@@ -49,7 +50,7 @@ pub(super) fn due(
     let mut select = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM notes WHERE shelf = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3"
     ))?;
-    let found = select.query_map(params![shelf, now.as_ms(), limit as i64], read)?;
+    let found = select.query_map(params![shelf, now.as_ms(), limit as i64], note_from_row)?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
@@ -113,7 +114,7 @@ pub(super) fn any_to_forget(connection: &Connection, now: Timestamp) -> Result<b
     Ok(found)
 }
 
-fn read(row: &Row<'_>) -> Result<Note, rusqlite::Error> {
+fn note_from_row(row: &Row<'_>) -> Result<Note, rusqlite::Error> {
     Ok(Note {
         shelf: row.get(0)?,
         key: row.get(1)?,

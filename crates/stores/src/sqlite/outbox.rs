@@ -18,7 +18,7 @@ const COLUMNS: &str = "queue, key, kind, lane, order_at, order_number, due_at, l
                        lease_until, attempts, version, payload";
 
 /// Whether all was written: nothing is if one was not as expected.
-pub(super) fn write(
+pub(super) fn write_item(
     connection: &Connection,
     write: &OutboxWrite,
     now: Timestamp,
@@ -172,7 +172,7 @@ pub(super) fn item(
     queue: &str,
     key: &str,
 ) -> Result<Option<OutboxItem>, rusqlite::Error> {
-    one(connection, "queue = ?1 AND key = ?2", "key", params![queue, key])
+    find_item(connection, "queue = ?1 AND key = ?2", "key", params![queue, key])
 }
 
 pub(super) fn turns(
@@ -211,7 +211,7 @@ pub(super) fn items(
         "SELECT {COLUMNS} FROM outbox WHERE queue = ?1 AND ready_at <= ?2 \
          ORDER BY ready_at, key LIMIT ?3"
     ))?;
-    let found = select.query_map(params![queue, ready_by.as_ms(), limit as i64], read)?;
+    let found = select.query_map(params![queue, ready_by.as_ms(), limit as i64], read_item)?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
@@ -230,7 +230,7 @@ impl LaneItems for OutboxRows<'_> {
     type Error = rusqlite::Error;
 
     fn first(&self, lane: &OutboxLane) -> Result<Option<OutboxItem>, rusqlite::Error> {
-        one(
+        find_item(
             self.0,
             "queue = ?1 AND lane = ?2 AND order_at IS NOT NULL",
             "order_at, order_number, key",
@@ -243,7 +243,7 @@ impl LaneItems for OutboxRows<'_> {
         lane: &OutboxLane,
         after: OutboxOrder,
     ) -> Result<Option<OutboxItem>, rusqlite::Error> {
-        one(
+        find_item(
             self.0,
             "queue = ?1 AND lane = ?2 AND order_at IS NOT NULL AND kind = 1 \
              AND (order_at, order_number) > (?3, ?4)",
@@ -253,7 +253,7 @@ impl LaneItems for OutboxRows<'_> {
     }
 
     fn earliest(&self, lane: &OutboxLane) -> Result<Option<OutboxItem>, rusqlite::Error> {
-        one(
+        find_item(
             self.0,
             "queue = ?1 AND lane = ?2 AND order_at IS NULL",
             "ready_at, key",
@@ -274,7 +274,7 @@ impl LaneItems for OutboxRows<'_> {
 }
 
 /// The first of those.
-fn one(
+fn find_item(
     connection: &Connection,
     which: &str,
     order: &str,
@@ -284,11 +284,11 @@ fn one(
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM outbox WHERE {which} ORDER BY {order} LIMIT 1"
         ))?
-        .query_row(params, read)
+        .query_row(params, read_item)
         .optional()
 }
 
-fn read(row: &Row<'_>) -> Result<OutboxItem, rusqlite::Error> {
+fn read_item(row: &Row<'_>) -> Result<OutboxItem, rusqlite::Error> {
     let order: Option<(i64, i64)> = row.get::<_, Option<i64>>(4)?.zip(row.get(5)?);
     let owner: Option<[u8; 16]> = row.get(7)?;
     let lease = owner.zip(row.get::<_, Option<i64>>(8)?);

@@ -15,7 +15,7 @@ use domain::id::StreamId;
 
 /// Where a commit is: its first event in its stream, and among all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CommitPosition {
     pub(super) first: u64,
     pub(super) global: u64,
 }
@@ -33,14 +33,14 @@ pub(super) const WRITE_PLACES: &str = "INSERT INTO streams (stream, first, globa
 pub(super) fn put_places(
     write: &mut Statement<'_>,
     stream: StreamId,
-    places: &[Place],
+    places: &[CommitPosition],
 ) -> Result<(), rusqlite::Error> {
     let Some(first) = places.first() else { return Ok(()) };
     let (first, global) = (first.first as i64, first.global as i64);
     write.execute(params![cells::stream(stream), first, global, more(places)]).map(drop)
 }
 
-fn more(places: &[Place]) -> Vec<u8> {
+fn more(places: &[CommitPosition]) -> Vec<u8> {
     let mut more = Vec::with_capacity(places.len() * 4);
     for pair in places.windows(2) {
         push(&mut more, pair[1].first - pair[0].first);
@@ -72,12 +72,15 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// All places of a row with the columns `first`, `global` and `more`.
-fn read(row: &Row<'_>) -> Result<Vec<Place>, Failure> {
-    let first = Place { first: row.get::<_, i64>(0)? as u64, global: row.get::<_, i64>(1)? as u64 };
+fn read_positions(row: &Row<'_>) -> Result<Vec<CommitPosition>, Failure> {
+    let first = CommitPosition {
+        first: row.get::<_, i64>(0)? as u64,
+        global: row.get::<_, i64>(1)? as u64,
+    };
     Ok(places(first, row.get_ref(2)?.as_blob()?)?)
 }
 
-fn places(first: Place, mut more: &[u8]) -> Result<Vec<Place>, Broken> {
+fn places(first: CommitPosition, mut more: &[u8]) -> Result<Vec<CommitPosition>, Broken> {
     let damaged = || Broken::Damaged("the places of a stream make no sense".into());
     let mut places = vec![first];
     let mut last = first;
@@ -85,7 +88,7 @@ fn places(first: Place, mut more: &[u8]) -> Result<Vec<Place>, Broken> {
     while !more.is_empty() {
         let first = next(last.first, &mut more).ok_or_else(damaged)?;
         let global = next(last.global, &mut more).ok_or_else(damaged)?;
-        last = Place { first, global };
+        last = CommitPosition { first, global };
         places.push(last);
     }
     Ok(places)
@@ -98,7 +101,7 @@ pub(super) fn places_after(
     stream: StreamId,
     after: u64,
     enough: usize,
-) -> Result<Vec<Place>, Failure> {
+) -> Result<Vec<CommitPosition>, Failure> {
     let mut statement = connection.prepare_cached(
         "SELECT first, global, more FROM streams WHERE stream = ?1 AND first >= coalesce(\
              (SELECT max(first) FROM streams WHERE stream = ?1 AND first <= ?2 + 1), 0) \
@@ -109,7 +112,7 @@ pub(super) fn places_after(
     while later < enough
         && let Some(row) = rows.next()?
     {
-        let places = read(row)?;
+        let places = read_positions(row)?;
         later += places.iter().filter(|place| place.first > after).count();
         found.extend(places);
     }
@@ -120,12 +123,12 @@ pub(super) fn places_after(
 pub(super) fn last_place(
     connection: &Connection,
     stream: StreamId,
-) -> Result<Option<Place>, rusqlite::Error> {
+) -> Result<Option<CommitPosition>, rusqlite::Error> {
     connection
         .prepare_cached(
             "SELECT first, global, more FROM streams WHERE stream = ?1 ORDER BY first DESC LIMIT 1",
         )?
-        .query_row(params![cells::stream(stream)], |row| match read(row) {
+        .query_row(params![cells::stream(stream)], |row| match read_positions(row) {
             Ok(places) => Ok(places.last().copied()),
             Err(Failure::Sqlite(error)) => Err(error),
             Err(Failure::Broken(broken)) => {
@@ -152,15 +155,15 @@ mod tests {
         connection
     }
 
-    fn at(first: u64, global: u64) -> Place {
-        Place { first, global }
+    fn at(first: u64, global: u64) -> CommitPosition {
+        CommitPosition { first, global }
     }
 
-    fn put(connection: &Connection, places: &[Place]) -> Result<(), rusqlite::Error> {
+    fn put(connection: &Connection, places: &[CommitPosition]) -> Result<(), rusqlite::Error> {
         put_places(&mut connection.prepare(WRITE_PLACES).unwrap(), STREAM, places)
     }
 
-    fn all(connection: &Connection) -> Vec<Place> {
+    fn all(connection: &Connection) -> Vec<CommitPosition> {
         places_after(connection, STREAM, 0, usize::MAX).unwrap()
     }
 
@@ -234,7 +237,7 @@ mod tests {
             put(&connection, &places[..end]).unwrap();
             assert_eq!(all(&connection), places[..end]);
         }
-        let others: [&[Place]; 5] = [
+        let others: [&[CommitPosition]; 5] = [
             &[at(1, 6), at(3, 9), at(4, 400), at(9, 1_000)],
             &[at(1, 5), at(3, 9), at(4, 401), at(9, 1_000)],
             &[at(1, 5), at(2, 9), at(4, 400), at(9, 1_000)],

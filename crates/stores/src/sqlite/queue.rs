@@ -12,13 +12,13 @@ use super::company::{self, Company};
 
 pub(super) struct Queue<T> {
     room: Semaphore,
-    inner: Mutex<Inner<T>>,
+    inner: Mutex<QueueInner<T>>,
     wake: Condvar,
     /// How many were taken the last time.
     taken: AtomicUsize,
 }
 
-struct Inner<T> {
+struct QueueInner<T> {
     items: VecDeque<T>,
     is_closed: bool,
     is_abandoned: bool,
@@ -31,7 +31,7 @@ struct Inner<T> {
 }
 
 /// What a thread got.
-pub(super) enum Taken<T> {
+pub(super) enum Dequeued<T> {
     Items(Vec<T>),
     /// Nothing came within the time.
     Idle,
@@ -43,7 +43,7 @@ pub(super) enum Taken<T> {
 
 impl<T> Queue<T> {
     pub(super) fn new(items_max: usize) -> Queue<T> {
-        let inner = Inner {
+        let inner = QueueInner {
             items: VecDeque::new(),
             is_closed: false,
             is_abandoned: false,
@@ -85,7 +85,7 @@ impl<T> Queue<T> {
     }
 
     /// What is there, at most so many; waits if there is nothing.
-    pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Taken<T> {
+    pub(super) fn take(&self, items_max: usize, patience: Option<Duration>) -> Dequeued<T> {
         self.take_with(items_max, patience, None)
     }
 
@@ -95,7 +95,7 @@ impl<T> Queue<T> {
         items_max: usize,
         patience: Option<Duration>,
         company: Option<Company>,
-    ) -> Taken<T> {
+    ) -> Dequeued<T> {
         let mut inner = self.lock();
         if let Some(company) = company {
             inner = self.await_company(inner, company);
@@ -108,10 +108,10 @@ impl<T> Queue<T> {
                 inner.unbounded -= unbounded;
                 self.room.add_permits(count - unbounded);
                 self.taken.store(count, Ordering::Relaxed);
-                return Taken::Items(items);
+                return Dequeued::Items(items);
             }
             if inner.is_closed {
-                return if inner.is_abandoned { Taken::Abandoned } else { Taken::Closed };
+                return if inner.is_abandoned { Dequeued::Abandoned } else { Dequeued::Closed };
             }
             inner.asleep += 1;
             let timed_out;
@@ -124,16 +124,16 @@ impl<T> Queue<T> {
             };
             inner.asleep -= 1;
             if timed_out && inner.items.is_empty() && !inner.is_closed {
-                return Taken::Idle;
+                return Dequeued::Idle;
             }
         }
     }
 
     fn await_company<'a>(
         &self,
-        mut inner: MutexGuard<'a, Inner<T>>,
+        mut inner: MutexGuard<'a, QueueInner<T>>,
         company: Company,
-    ) -> MutexGuard<'a, Inner<T>> {
+    ) -> MutexGuard<'a, QueueInner<T>> {
         inner.worth = company.count;
         while inner.items.len() < company.count && !inner.is_closed {
             let left = company.until.saturating_duration_since(company::now());
@@ -176,7 +176,7 @@ impl<T> Queue<T> {
         drop(items);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueInner<T>> {
         self.inner.lock().unpoisoned()
     }
 }
@@ -187,10 +187,10 @@ mod tests {
 
     use super::*;
 
-    fn items<T>(taken: Taken<T>) -> Vec<T> {
+    fn items<T>(taken: Dequeued<T>) -> Vec<T> {
         match taken {
-            Taken::Items(items) => items,
-            Taken::Idle | Taken::Closed | Taken::Abandoned => Vec::new(),
+            Dequeued::Items(items) => items,
+            Dequeued::Idle | Dequeued::Closed | Dequeued::Abandoned => Vec::new(),
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
             let queue = queue.clone();
             std::thread::spawn(move || {
                 let mut seen = Vec::new();
-                while let Taken::Items(items) = queue.take(3, None) {
+                while let Dequeued::Items(items) = queue.take(3, None) {
                     assert!(items.len() <= 2);
                     seen.extend(items);
                 }
@@ -228,12 +228,12 @@ mod tests {
         queue.push(1).await.unwrap();
         queue.close();
         assert_eq!((items(queue.take(9, None)), queue.last_taken()), (vec![1], 1));
-        assert!(matches!(queue.take(9, None), Taken::Closed));
+        assert!(matches!(queue.take(9, None), Dequeued::Closed));
 
         let queue = Queue::new(4);
         queue.push(1).await.unwrap();
         queue.abandon();
-        assert!(matches!(queue.take(9, None), Taken::Abandoned));
+        assert!(matches!(queue.take(9, None), Dequeued::Abandoned));
     }
 
     fn company(count: usize, within: Duration) -> Option<Company> {
@@ -292,6 +292,6 @@ mod tests {
     #[test]
     fn patience_ends() {
         let queue = Queue::<u8>::new(1);
-        assert!(matches!(queue.take(1, Some(Duration::from_millis(1))), Taken::Idle));
+        assert!(matches!(queue.take(1, Some(Duration::from_millis(1))), Dequeued::Idle));
     }
 }

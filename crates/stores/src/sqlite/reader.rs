@@ -8,9 +8,9 @@ use ports::store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::connection::Source;
-use super::error::{Failure, said};
-use super::queue::{Queue, Taken};
+use super::connection::DatabaseSource;
+use super::error::{Failure, error_text};
+use super::queue::{Dequeued, Queue};
 
 /// Enough that one long list does not hold up everybody, few enough to stay small in memory.
 pub(super) const READERS: usize = 3;
@@ -19,10 +19,10 @@ const READS_MAX: usize = 256;
 
 /// A read, or the reason why there is nothing to read from. It says whether the connection is
 /// still good.
-type Job = Box<dyn FnOnce(Result<&Connection, String>) -> bool + Send>;
+type ReadJob = Box<dyn FnOnce(Result<&Connection, String>) -> bool + Send>;
 
 #[derive(Clone)]
-pub(super) struct Readers(Arc<Queue<Job>>);
+pub(super) struct Readers(Arc<Queue<ReadJob>>);
 
 impl Readers {
     pub(super) fn new() -> Readers {
@@ -34,7 +34,7 @@ impl Readers {
         read: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |connection| {
+        let job: ReadJob = Box::new(move |connection| {
             let (result, is_good) = match connection.map(read) {
                 Ok(Ok(found)) => (Ok(found), true),
                 // What a row says is not the connection's fault.
@@ -55,15 +55,18 @@ impl Readers {
     }
 
     /// One thread's work.
-    pub(super) fn run(&self, source: &Source) {
+    pub(super) fn run(&self, source: &DatabaseSource) {
         let mut open: Option<Connection> = None;
-        while let Taken::Items(jobs) = self.0.take(1, None) {
+        while let Dequeued::Items(jobs) = self.0.take(1, None) {
             for job in jobs {
                 if open.is_none() {
                     open = source.reader().ok();
                 }
                 let connection = open.as_ref().ok_or_else(|| {
-                    source.reader().err().map_or_else(|| "try again".into(), |error| said(&error))
+                    source
+                        .reader()
+                        .err()
+                        .map_or_else(|| "try again".into(), |error| error_text(&error))
                 });
                 // One bad row must not take a reader away from everybody.
                 let is_good = catch_unwind(AssertUnwindSafe(|| job(connection))).unwrap_or(false);

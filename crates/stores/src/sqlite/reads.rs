@@ -12,12 +12,12 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::cells::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
-use super::places::{Place, places_after};
+use super::places::{CommitPosition, places_after};
 use super::shelf::Newest;
 use crate::record::{Broken, read_row};
 
 /// Every row, in order.
-fn all<T>(
+fn query_all<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
@@ -32,7 +32,7 @@ fn all<T>(
     Ok(found)
 }
 
-fn one<T>(
+fn query_one<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
@@ -83,7 +83,7 @@ pub(super) fn place_in_entry(bytes: &[u8], global: u64) -> Result<(StreamId, u64
 /// cannot be read at all is the business of whoever asks for it.
 pub(super) fn check_last(connection: &Connection) -> Result<(), Failure> {
     let sql = concat!("SELECT ", entry_columns!(), " FROM journal ORDER BY global DESC LIMIT 1");
-    one(connection, sql, [], |row| {
+    query_one(connection, sql, [], |row| {
         let is_readable = read_row(row.get_ref(1)?.as_blob()?, 0).is_ok();
         if is_readable { entry(row).map(drop) } else { Ok(()) }
     })
@@ -118,7 +118,7 @@ pub(super) fn entries_of(
     add(connection, stream, &newest.places[known..], after, limit, &mut found)?;
     // Behind what anybody was told of there is nothing, unless the fate of a commit was unknown.
     let last = found.last().map_or(0, |entry| entry.first);
-    let unknown = all(
+    let unknown = query_all(
         connection,
         concat!(
             "SELECT ",
@@ -142,7 +142,7 @@ fn reaches(entry: &Entry, after: u64) -> bool {
 fn add(
     connection: &Connection,
     stream: StreamId,
-    places: &[Place],
+    places: &[CommitPosition],
     after: u64,
     limit: usize,
     found: &mut Vec<Entry>,
@@ -177,7 +177,7 @@ pub(super) fn entries(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Entry>, Failure> {
-    all(
+    query_all(
         connection,
         concat!(
             "SELECT ",
@@ -193,7 +193,7 @@ pub(super) fn entries(
 
 pub(super) fn last(connection: &Connection) -> Result<(u64, Option<Timestamp>), Failure> {
     let sql = "SELECT global + n - 1, at FROM journal ORDER BY global DESC LIMIT 1";
-    let found = one(connection, sql, [], |row| {
+    let found = query_one(connection, sql, [], |row| {
         Ok((row.get::<_, i64>(0)? as u64, Some(Timestamp::from_ms(row.get(1)?))))
     })?;
     Ok(found.unwrap_or((0, None)))
@@ -202,7 +202,7 @@ pub(super) fn last(connection: &Connection) -> Result<(u64, Option<Timestamp>), 
 pub(super) fn hold(connection: &Connection, id: HoldId) -> Result<Option<Arc<Hold>>, Failure> {
     let (holds, journal) = HOLDS;
     let sql = format!("SELECT {HOLD_COLUMNS} FROM {holds} {journal} WHERE h.id = ?1");
-    one(connection, &sql, params![cells::id(id.0)], |row| Holds::default().read(row))
+    query_one(connection, &sql, params![cells::id(id.0)], |row| Holds::default().read(row))
 }
 
 pub(super) fn session(
@@ -210,7 +210,7 @@ pub(super) fn session(
     id: SessionId,
 ) -> Result<Option<SessionRow>, Failure> {
     let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions s WHERE s.id = ?1");
-    one(connection, &sql, params![cells::id(id.0)], session_row)
+    query_one(connection, &sql, params![cells::id(id.0)], session_row)
 }
 
 pub(super) fn session_of_run(
@@ -218,7 +218,7 @@ pub(super) fn session_of_run(
     run: RunId,
 ) -> Result<Option<SessionId>, Failure> {
     let sql = "SELECT session FROM runs WHERE id = ?1";
-    one(connection, sql, params![cells::id(run.0)], |row| {
+    query_one(connection, sql, params![cells::id(run.0)], |row| {
         Ok(SessionId(cells::bits(row.get_ref(0)?.as_blob()?)?))
     })
 }
@@ -226,7 +226,7 @@ pub(super) fn session_of_run(
 /// Whether any kept reply is older than this.
 pub(super) fn has_replies(connection: &Connection, before: Timestamp) -> Result<bool, Failure> {
     let sql = "SELECT 1 FROM replies WHERE at < ?1 LIMIT 1";
-    Ok(one(connection, sql, params![before.as_ms()], |_| Ok(()))?.is_some())
+    Ok(query_one(connection, sql, params![before.as_ms()], |_| Ok(()))?.is_some())
 }
 
 pub(super) fn reply(
@@ -235,7 +235,7 @@ pub(super) fn reply(
     key: &str,
 ) -> Result<Option<KeptReply>, Failure> {
     let sql = "SELECT request, status, at, body FROM replies WHERE caller = ?1 AND key = ?2";
-    one(connection, sql, params![caller, key], |row| {
+    query_one(connection, sql, params![caller, key], |row| {
         Ok(KeptReply {
             caller: caller.to_owned(),
             key: key.to_owned(),
@@ -287,7 +287,7 @@ pub(super) fn sessions_with_work(
     limit: usize,
 ) -> Result<Vec<(SessionId, NodeId)>, Failure> {
     let after = after.map_or([0; 16], |id| cells::id(id.0));
-    all(
+    query_all(
         connection,
         "SELECT id, owner FROM sessions INDEXED BY sessions_owing \
          WHERE owes = 1 AND id > ?1 ORDER BY id LIMIT ?2",
@@ -310,7 +310,7 @@ pub(super) fn audit(
     limit: usize,
 ) -> Result<Vec<AuditEntry>, Failure> {
     let Some(begin) = row_of_entry(connection, position(after) + 1)? else { return Ok(Vec::new()) };
-    all(
+    query_all(
         connection,
         "SELECT seq, hash, bytes FROM journal WHERE global >= ?1 ORDER BY global LIMIT ?2",
         params![begin, number(limit)],
@@ -354,7 +354,7 @@ fn row_of_entry(connection: &Connection, seq: i64) -> Result<Option<i64>, Failur
 }
 
 pub(super) fn checkpoints(connection: &Connection, after: u64) -> Result<Vec<Vec<u8>>, Failure> {
-    all(
+    query_all(
         connection,
         "SELECT bytes FROM checkpoints WHERE seq > ?1 ORDER BY seq",
         params![position(after)],

@@ -12,7 +12,7 @@ use ports::store::{HoldQuery, SessionRow, StreamRows};
 use rusqlite::{Connection, Statement, params};
 
 use super::cells;
-use super::places::{Place, WRITE_PLACES, put_places};
+use super::places::{CommitPosition, WRITE_PLACES, put_places};
 use crate::record::key_of;
 use crate::wish::Wish;
 
@@ -23,7 +23,7 @@ pub(super) struct Rows {
     pub(super) runs: IdMap<RunId, SessionId>,
     pub(super) holds: IdMap<HoldId, HoldRow>,
     /// Where the commits of a stream are, oldest first.
-    pub(super) places: IdMap<StreamId, Vec<Place>>,
+    pub(super) places: IdMap<StreamId, Vec<CommitPosition>>,
 }
 
 #[derive(Clone)]
@@ -44,21 +44,21 @@ pub(super) struct Opened {
 
 /// Which row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum RowKey {
     Stream(StreamId),
     Session(SessionId),
     Run(RunId),
     Hold(HoldId),
 }
 
-impl Key {
+impl RowKey {
     /// What writes such a row.
     fn statement(self) -> &'static str {
         match self {
-            Key::Stream(_) => WRITE_PLACES,
-            Key::Session(_) => cells::WRITE_SESSION,
-            Key::Run(_) => "INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)",
-            Key::Hold(_) => cells::WRITE_HOLD,
+            RowKey::Stream(_) => WRITE_PLACES,
+            RowKey::Session(_) => cells::WRITE_SESSION,
+            RowKey::Run(_) => "INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)",
+            RowKey::Hold(_) => cells::WRITE_HOLD,
         }
     }
 }
@@ -109,7 +109,12 @@ pub(super) fn run_of(event: &Event) -> Option<RunId> {
 
 impl Rows {
     /// What a commit at this place changes, over what was there before.
-    pub(super) fn add(&mut self, changes: Changes, stream: StreamId, place: Option<Place>) {
+    pub(super) fn add(
+        &mut self,
+        changes: Changes,
+        stream: StreamId,
+        place: Option<CommitPosition>,
+    ) {
         if let Some((session, runs)) = changes.session {
             self.runs.extend(runs.into_iter().map(|run| (run, session.id)));
             self.sessions.insert(session.id, session);
@@ -150,12 +155,12 @@ impl Rows {
         }
     }
 
-    pub(super) fn has(&self, key: Key) -> bool {
+    pub(super) fn has(&self, key: RowKey) -> bool {
         match key {
-            Key::Stream(stream) => self.places.contains_key(&stream),
-            Key::Session(session) => self.sessions.contains_key(&session),
-            Key::Run(run) => self.runs.contains_key(&run),
-            Key::Hold(hold) => self.holds.contains_key(&hold),
+            RowKey::Stream(stream) => self.places.contains_key(&stream),
+            RowKey::Session(session) => self.sessions.contains_key(&session),
+            RowKey::Run(run) => self.runs.contains_key(&run),
+            RowKey::Hold(hold) => self.holds.contains_key(&hold),
         }
     }
 
@@ -169,17 +174,17 @@ impl Rows {
     }
 
     /// All of them, neighbours in a table beside each other: so a page is touched once.
-    pub(super) fn keys(&self) -> Vec<Key> {
+    pub(super) fn keys(&self) -> Vec<RowKey> {
         let mut keys = Vec::with_capacity(self.len());
-        keys.extend(self.places.keys().map(|stream| Key::Stream(*stream)));
-        keys.extend(self.sessions.keys().map(|session| Key::Session(*session)));
-        keys.extend(self.runs.keys().map(|run| Key::Run(*run)));
-        keys.extend(self.holds.keys().map(|hold| Key::Hold(*hold)));
+        keys.extend(self.places.keys().map(|stream| RowKey::Stream(*stream)));
+        keys.extend(self.sessions.keys().map(|session| RowKey::Session(*session)));
+        keys.extend(self.runs.keys().map(|run| RowKey::Run(*run)));
+        keys.extend(self.holds.keys().map(|hold| RowKey::Hold(*hold)));
         keys.sort_unstable();
         keys
     }
 
-    pub(super) fn write(&self, connection: &Connection, keys: &[Key]) -> rusqlite::Result<()> {
+    pub(super) fn write(&self, connection: &Connection, keys: &[RowKey]) -> rusqlite::Result<()> {
         // Looking a statement up costs as much as some rows do: once for all of a table in a row.
         for keys in keys.chunk_by(|one, next| discriminant(one) == discriminant(next)) {
             let mut statement = connection.prepare_cached(keys[0].statement())?;
@@ -188,23 +193,23 @@ impl Rows {
         Ok(())
     }
 
-    fn write_one(&self, statement: &mut Statement<'_>, key: Key) -> rusqlite::Result<()> {
+    fn write_one(&self, statement: &mut Statement<'_>, key: RowKey) -> rusqlite::Result<()> {
         match key {
-            Key::Session(id) => match self.sessions.get(&id) {
+            RowKey::Session(id) => match self.sessions.get(&id) {
                 Some(row) => cells::put_session(statement, row),
                 None => Ok(()),
             },
-            Key::Hold(id) => match self.holds.get(&id) {
+            RowKey::Hold(id) => match self.holds.get(&id) {
                 Some(row) => cells::put_hold(statement, row),
                 None => Ok(()),
             },
-            Key::Run(run) => match self.runs.get(&run) {
+            RowKey::Run(run) => match self.runs.get(&run) {
                 Some(session) => {
                     statement.execute(params![cells::id(run.0), cells::id(session.0)]).map(drop)
                 }
                 None => Ok(()),
             },
-            Key::Stream(stream) => match self.places.get(&stream) {
+            RowKey::Stream(stream) => match self.places.get(&stream) {
                 Some(places) => put_places(statement, stream, places),
                 None => Ok(()),
             },

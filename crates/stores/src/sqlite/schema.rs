@@ -24,21 +24,21 @@ const APPLICATION_ID: i64 = 0x486f_6c64;
 
 /// What kind of file this is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DatabaseKind {
     Empty,
     Ours { version: i64 },
     Foreign,
 }
 
-pub(super) fn kind(connection: &Connection) -> Result<Kind, rusqlite::Error> {
+pub(super) fn kind(connection: &Connection) -> Result<DatabaseKind, rusqlite::Error> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let version = pragma("user_version")?;
     if pragma("application_id")? == APPLICATION_ID {
-        return Ok(Kind::Ours { version });
+        return Ok(DatabaseKind::Ours { version });
     }
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    Ok(if tables == 0 && version == 0 { Kind::Empty } else { Kind::Foreign })
+    Ok(if tables == 0 && version == 0 { DatabaseKind::Empty } else { DatabaseKind::Foreign })
 }
 
 /// Brings a database of ours up to date: all missing steps, or none.
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn an_empty_file_becomes_ours_once() {
         let connection = Connection::open_in_memory().unwrap();
-        assert_eq!(kind(&connection).unwrap(), Kind::Empty);
+        assert_eq!(kind(&connection).unwrap(), DatabaseKind::Empty);
         migrate(&connection).unwrap();
-        assert_eq!(kind(&connection).unwrap(), Kind::Ours { version: SCHEMA_VERSION });
+        assert_eq!(kind(&connection).unwrap(), DatabaseKind::Ours { version: SCHEMA_VERSION });
         migrate(&connection).unwrap();
     }
 
@@ -90,7 +90,7 @@ mod tests {
                     VALUES (x'01', 0, 0, 0, '|r:dba|', 7)";
         connection.execute_batch(hold).unwrap();
         migrate(&connection).unwrap();
-        assert_eq!(kind(&connection).unwrap(), Kind::Ours { version: SCHEMA_VERSION });
+        assert_eq!(kind(&connection).unwrap(), DatabaseKind::Ours { version: SCHEMA_VERSION });
         // From the index alone, which is new.
         let text = |sql: &str, column| {
             connection.query_row(sql, [], |row| row.get::<_, String>(column)).unwrap()
@@ -168,6 +168,6 @@ mod tests {
     fn somebody_elses_database_is_foreign() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE theirs (x)").unwrap();
-        assert_eq!(kind(&connection).unwrap(), Kind::Foreign);
+        assert_eq!(kind(&connection).unwrap(), DatabaseKind::Foreign);
     }
 }

@@ -37,7 +37,10 @@ pub(super) fn forget(connection: &Connection, ids: &[SecretId]) -> Result<(), ru
     Ok(())
 }
 
-pub(super) fn of(connection: &Connection, scope: StreamId) -> Result<Vec<Sealed>, Failure> {
+pub(super) fn sealed_of_stream(
+    connection: &Connection,
+    scope: StreamId,
+) -> Result<Vec<Sealed>, Failure> {
     let mut select = connection.prepare_cached(
         "SELECT id, hold, name, person, at, value FROM sealed WHERE stream = ?1 ORDER BY id",
     )?;

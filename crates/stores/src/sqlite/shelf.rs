@@ -15,8 +15,8 @@ use ports::store::SessionRow;
 use ports::unpoisoned::Unpoisoned as _;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::places::Place;
-use super::rows::{HoldRow, Key, Rows};
+use super::places::CommitPosition;
+use super::rows::{HoldRow, RowKey, Rows};
 
 /// Rows after which what waits begins to be written away. It bounds memory, and what has to be caught
 /// up with after a crash.
@@ -49,7 +49,7 @@ struct Shelved {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newest {
     /// Of its commits, oldest first. Perhaps the table has some of these as well.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<CommitPosition>,
     /// After this position there may be more, which nobody was told of.
     pub(super) known_to: u64,
 }
@@ -58,7 +58,7 @@ pub(super) struct Newest {
 #[derive(Default)]
 struct Old {
     rows: Rows,
-    keys: Vec<Key>,
+    keys: Vec<RowKey>,
     written: usize,
     /// Where the tables are when it is.
     up_to: u64,
@@ -66,7 +66,7 @@ struct Old {
 
 /// What one transaction writes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum FlushAmount {
     Nothing,
     /// So many rows.
     Some(usize),
@@ -80,11 +80,11 @@ impl Shelf {
     }
 
     /// What it is time to write away beside so many commits, with the journal at this position.
-    pub(super) fn part(&self, commits: usize, global: u64) -> Part {
-        let part = Part::Some(AT_ONCE.max(commits * FOR_EACH));
+    pub(super) fn part(&self, commits: usize, global: u64) -> FlushAmount {
+        let part = FlushAmount::Some(AT_ONCE.max(commits * FOR_EACH));
         let shelved = self.read();
         if shelved.young.len() >= OVERFLOW {
-            return Part::All;
+            return FlushAmount::All;
         }
         if !shelved.old.keys.is_empty() {
             return part;
@@ -93,7 +93,7 @@ impl Shelf {
         let is_full = shelved.young.len() >= ROWS_MAX || behind > BEHIND_MAX;
         drop(shelved);
         if !is_full {
-            return Part::Nothing;
+            return FlushAmount::Nothing;
         }
         let mut shelved = self.change();
         let rows = std::mem::take(&mut shelved.young);
@@ -105,19 +105,19 @@ impl Shelf {
     pub(super) fn write(
         &self,
         connection: &Connection,
-        part: Part,
+        part: FlushAmount,
         global: u64,
     ) -> Result<(), rusqlite::Error> {
         let shelved = self.read();
         let old = &shelved.old;
         match part {
-            Part::Nothing => Ok(()),
-            Part::Some(count) => {
+            FlushAmount::Nothing => Ok(()),
+            FlushAmount::Some(count) => {
                 let end = old.keys.len().min(old.written + count);
                 old.rows.write(connection, &old.keys[old.written..end])?;
                 if end == old.keys.len() { set_tables_at(connection, old.up_to) } else { Ok(()) }
             }
-            Part::All => {
+            FlushAmount::All => {
                 old.rows.write(connection, &old.keys[old.written..])?;
                 shelved.young.write(connection, &shelved.young.keys())?;
                 set_tables_at(connection, global)
@@ -126,12 +126,12 @@ impl Shelf {
     }
 
     /// The transaction that wrote this part is on disk.
-    pub(super) fn written(&self, part: Part, global: u64) {
+    pub(super) fn written(&self, part: FlushAmount, global: u64) {
         let mut shelved = self.change();
         // Thousands of rows are dropped only when nobody waits for the lock.
         let _gone = match part {
-            Part::Nothing => None,
-            Part::Some(count) => {
+            FlushAmount::Nothing => None,
+            FlushAmount::Some(count) => {
                 shelved.old.written += count;
                 let is_done = shelved.old.written >= shelved.old.keys.len();
                 is_done.then(|| {
@@ -141,7 +141,7 @@ impl Shelf {
                     Shelved { old, ..Shelved::default() }
                 })
             }
-            Part::All => {
+            FlushAmount::All => {
                 let known_to = shelved.known_to.max(global);
                 let cleared = Shelved { tables_at: global, known_to, ..Shelved::default() };
                 Some(std::mem::replace(&mut *shelved, cleared))
@@ -166,7 +166,7 @@ impl Shelf {
         self.read().known_to
     }
 
-    pub(super) fn doubts(&self, key: Key) -> bool {
+    pub(super) fn doubts(&self, key: RowKey) -> bool {
         self.read().doubtful.has(key)
     }
 
@@ -198,7 +198,7 @@ impl Shelf {
     }
 
     /// Where the newest commit of a stream is, if the table does not say it.
-    pub(super) fn last_of(&self, stream: StreamId) -> Option<Place> {
+    pub(super) fn last_of(&self, stream: StreamId) -> Option<CommitPosition> {
         self.newest(|rows| rows.places.get(&stream).and_then(|places| places.last().copied()))
     }
 
@@ -240,14 +240,14 @@ mod tests {
         let mut rows = Rows::default();
         for number in numbers {
             let stream = StreamId::Session(SessionId::new(1, number));
-            let place = Place { first: 1, global: number as u64 + 1 };
+            let place = CommitPosition { first: 1, global: number as u64 + 1 };
             rows.places.insert(stream, vec![place]);
         }
         rows
     }
 
     /// What one transaction would do.
-    fn write(shelf: &Shelf, commits: usize, global: u64) -> Part {
+    fn write(shelf: &Shelf, commits: usize, global: u64) -> FlushAmount {
         let part = shelf.part(commits, global);
         shelf.written(part, global);
         part
@@ -258,13 +258,17 @@ mod tests {
         let shelf = Shelf::default();
         let (full, last) = (ROWS_MAX as u128, ROWS_MAX as u64);
         shelf.put(last, |rows| rows.merge(streams(0..full - 1)));
-        assert_eq!(write(&shelf, 1, last), Part::Nothing);
+        assert_eq!(write(&shelf, 1, last), FlushAmount::Nothing);
         shelf.put(last, |rows| rows.merge(streams(full - 1..full)));
-        assert_eq!(write(&shelf, 1, last), Part::Some(AT_ONCE));
-        assert_eq!(write(&shelf, 100, last), Part::Some(100 * FOR_EACH), "as fast as they come");
+        assert_eq!(write(&shelf, 1, last), FlushAmount::Some(AT_ONCE));
+        assert_eq!(
+            write(&shelf, 100, last),
+            FlushAmount::Some(100 * FOR_EACH),
+            "as fast as they come"
+        );
         let first = StreamId::Session(SessionId::new(1, 0));
-        assert_eq!(shelf.last_of(first), Some(Place { first: 1, global: 1 }));
-        let parts = (0..).take_while(|_| write(&shelf, 1, last) != Part::Nothing).count();
+        assert_eq!(shelf.last_of(first), Some(CommitPosition { first: 1, global: 1 }));
+        let parts = (0..).take_while(|_| write(&shelf, 1, last) != FlushAmount::Nothing).count();
         let left = ROWS_MAX - AT_ONCE - 100 * FOR_EACH;
         assert_eq!(parts, left.div_ceil(AT_ONCE));
         assert!(shelf.is_empty());
@@ -274,9 +278,9 @@ mod tests {
     fn what_comes_faster_than_it_leaves_is_written_away_at_once() {
         let shelf = Shelf::default();
         shelf.put(1, |rows| rows.merge(streams(0..ROWS_MAX as u128)));
-        assert!(matches!(write(&shelf, 1, 1), Part::Some(_)));
+        assert!(matches!(write(&shelf, 1, 1), FlushAmount::Some(_)));
         shelf.put(2, |rows| rows.merge(streams(0..OVERFLOW as u128)));
-        assert_eq!(write(&shelf, 1, 2), Part::All);
+        assert_eq!(write(&shelf, 1, 2), FlushAmount::All);
         assert!(shelf.is_empty());
     }
 
@@ -284,8 +288,8 @@ mod tests {
     fn few_rows_that_change_often_are_written_away_as_well() {
         let shelf = Shelf::default();
         shelf.put(BEHIND_MAX, |rows| rows.merge(streams(0..1)));
-        assert_eq!(write(&shelf, 1, BEHIND_MAX), Part::Nothing);
-        assert!(matches!(write(&shelf, 1, BEHIND_MAX + 1), Part::Some(_)));
+        assert_eq!(write(&shelf, 1, BEHIND_MAX), FlushAmount::Nothing);
+        assert!(matches!(write(&shelf, 1, BEHIND_MAX + 1), FlushAmount::Some(_)));
         assert!(shelf.is_empty());
     }
 }

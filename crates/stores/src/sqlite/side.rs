@@ -5,7 +5,7 @@ use domain::id::SecretId;
 use domain::person::PersonId;
 use domain::secret::Sealed;
 use domain::time::Timestamp;
-use ports::store::{OutboxWrite, PutNote, Secret, SecretKind};
+use ports::store::{LoginSecret, OutboxWrite, PutNote, SecretKind};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::cells;
@@ -23,7 +23,7 @@ pub(super) enum Side {
         write: OutboxWrite,
         now: Timestamp,
     },
-    PutSecret(Secret),
+    PutSecret(LoginSecret),
     ProlongSecret {
         kind: SecretKind,
         digest: Digest,
@@ -55,7 +55,7 @@ pub(super) enum Done {
     Refused,
     /// There may be more of the same to do.
     Some,
-    Secret(Option<Secret>),
+    Secret(Option<LoginSecret>),
     Bytes(Vec<u8>),
     Unsafe(Unsafe),
 }
@@ -78,7 +78,7 @@ impl Side {
                 Ok(if forgotten as i64 == FORGET_MAX { Done::Some } else { Done::Nothing })
             }
             Side::WriteOutbox { write, now } => {
-                let written = super::outbox::write(connection, write, *now)?;
+                let written = super::outbox::write_item(connection, write, *now)?;
                 Ok(if written { Done::Nothing } else { Done::Refused })
             }
             Side::PutSecret(secret) => put_secret(connection, head, secret),
@@ -136,7 +136,7 @@ impl Side {
 fn put_secret(
     connection: &Connection,
     head: &Head,
-    secret: &Secret,
+    secret: &LoginSecret,
 ) -> Result<Done, rusqlite::Error> {
     // The time of the last commit is as good a clock as is needed here: never ahead of the real one.
     connection
@@ -162,14 +162,14 @@ pub(super) fn find_secret(
     connection: &Connection,
     kind: SecretKind,
     digest: Digest,
-) -> Result<Option<Secret>, rusqlite::Error> {
+) -> Result<Option<LoginSecret>, rusqlite::Error> {
     // A login from before its beginning was kept is not prolonged: it began at time 0.
     connection
         .prepare_cached(
             "SELECT person, expires_at, origin, made_at FROM secrets WHERE kind = ?1 AND digest = ?2",
         )?
         .query_row(params![cells::secret_code(kind), digest.as_bytes()], |row| {
-            Ok(Secret {
+            Ok(LoginSecret {
                 kind,
                 digest,
                 person: PersonId::new(row.get_ref(0)?.as_str()?),

@@ -10,20 +10,20 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, Note, OutboxItem, OutboxKind,
-    OutboxLane, OutboxTurn, OutboxWrite, PutNote, Secret, SecretKind, SessionQuery, SessionRow,
+    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, LoginSecret, Note, OutboxItem,
+    OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery, SessionRow,
     Store, StoreError, Viewer,
 };
 
-use super::rows::Key;
+use super::rows::RowKey;
 use super::side::{self, Done, Side};
-use super::transaction::Waiting;
+use super::transaction::QueuedWrite;
 use super::{SqliteStore, lists, notes, outbox, reads, rows, sealed, shutting_down};
 
 #[async_trait]
 impl Store for SqliteStore {
     fn enqueue(&self, commit: Commit, done: CommitDone) {
-        let waiting = Waiting::new(commit, done, self.writes.last_taken());
+        let waiting = QueuedWrite::new(commit, done, self.writes.last_taken());
         // Each stream has one commit in the queue at most, and so its callers bound it.
         if let Err(waiting) = self.writes.push_now(waiting) {
             waiting.refuse(shutting_down());
@@ -54,7 +54,7 @@ impl Store for SqliteStore {
     }
 
     async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
-        let readers = self.known(self.shelf.doubts(Key::Hold(id))).await?;
+        let readers = self.known(self.shelf.doubts(RowKey::Hold(id))).await?;
         if let Some(hold) = self.shelf.hold(id) {
             return Ok(Some(hold));
         }
@@ -83,7 +83,7 @@ impl Store for SqliteStore {
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        let readers = self.known(self.shelf.doubts(Key::Session(id))).await?;
+        let readers = self.known(self.shelf.doubts(RowKey::Session(id))).await?;
         if let Some(row) = self.shelf.session(id) {
             return Ok(Some(row));
         }
@@ -91,7 +91,7 @@ impl Store for SqliteStore {
     }
 
     async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
-        let readers = self.known(self.shelf.doubts(Key::Run(run))).await?;
+        let readers = self.known(self.shelf.doubts(RowKey::Run(run))).await?;
         if let Some(session) = self.shelf.session_of_run(run) {
             return Ok(Some(session));
         }
@@ -201,7 +201,7 @@ impl Store for SqliteStore {
         self.readers.read(outbox::backlog).await
     }
 
-    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+    async fn put_secret(&self, secret: LoginSecret) -> Result<(), StoreError> {
         self.side(Side::PutSecret(secret)).await.map(drop)
     }
 
@@ -209,7 +209,7 @@ impl Store for SqliteStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.readers.read(move |connection| Ok(side::find_secret(connection, kind, digest)?)).await
     }
 
@@ -226,7 +226,7 @@ impl Store for SqliteStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         match self.side(Side::TakeSecret { kind, digest }).await? {
             Done::Secret(secret) => Ok(secret),
             _ => Ok(None),
@@ -238,7 +238,7 @@ impl Store for SqliteStore {
     }
 
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
-        self.readers.read(move |connection| sealed::of(connection, scope)).await
+        self.readers.read(move |connection| sealed::sealed_of_stream(connection, scope)).await
     }
 
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
@@ -247,7 +247,7 @@ impl Store for SqliteStore {
 
     async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError> {
         let (shelf, key) = (shelf.to_owned(), key.to_owned());
-        self.readers.read(move |connection| Ok(notes::one(connection, &shelf, &key)?)).await
+        self.readers.read(move |connection| Ok(notes::find_note(connection, &shelf, &key)?)).await
     }
 
     async fn notes(

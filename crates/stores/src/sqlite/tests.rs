@@ -34,7 +34,7 @@ fn outside(number: u128) -> ports::store::Commit {
 /// A store whose faults are in our hands.
 fn faulty(path: &Path) -> (Arc<SqliteStore>, Arc<Faults>) {
     let directory = Directory::lock(path).unwrap();
-    let source = Source::new(directory.database());
+    let source = DatabaseSource::new(directory.database());
     let faults = source.faults.clone();
     (SqliteStore::start(directory, source, node(1), QUIET, None).unwrap(), faults)
 }
@@ -105,7 +105,7 @@ async fn a_closed_store_is_signed_whole_and_takes_nothing_more() {
 async fn a_quiet_moment_is_used_to_sign() {
     let data = tempfile::tempdir().unwrap();
     let directory = Directory::lock(data.path()).unwrap();
-    let source = Source::new(directory.database());
+    let source = DatabaseSource::new(directory.database());
     let quiet = Duration::from_millis(5);
     let store = SqliteStore::start(directory, source, node(1), quiet, None).unwrap();
     assert!(store.checkpoints(0).await.unwrap().is_empty(), "there is nothing to sign");
@@ -287,7 +287,7 @@ async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
     let (changes, _) = rows::Changes::of(&said.events, said.rows);
     doubtful.add(changes, stream, None);
     store.shelf.doubt(doubtful);
-    assert!(store.shelf.doubts(rows::Key::Session(session_id(1))));
+    assert!(store.shelf.doubts(rows::RowKey::Session(session_id(1))));
     store.session(session_id(1)).await.unwrap();
     assert!(store.shelf.is_empty(), "nothing is in doubt any more");
 }
@@ -330,7 +330,7 @@ async fn i39_a_list_is_true_while_the_tables_cannot_follow() {
 async fn many_commits_leave_the_shelf_by_and_by_and_nothing_is_missed() {
     let data = tempfile::tempdir().unwrap();
     let directory = Directory::lock(data.path()).unwrap();
-    let source = Source::new(directory.database());
+    let source = DatabaseSource::new(directory.database());
     // No quiet moment comes, in which all of it would be written at once.
     let store = SqliteStore::start(directory, source, node(1), Duration::MAX, None).unwrap();
     let mut stages: Vec<_> =
@@ -400,7 +400,7 @@ async fn a_damaged_record_is_told_apart_from_a_fault_and_harms_no_other() {
 fn lists_are_read_in_the_order_of_an_index() {
     // As those who serve lists open it: how a statement is planned depends on that.
     let directory = tempfile::tempdir().unwrap();
-    let source = Source::new(directory.path().join("a.db"));
+    let source = DatabaseSource::new(directory.path().join("a.db"));
     schema::migrate(&source.writer().unwrap()).unwrap();
     let connection = source.reader().unwrap();
     let caller = Viewer::Caller {

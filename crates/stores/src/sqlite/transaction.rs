@@ -14,11 +14,11 @@ use tokio::sync::oneshot;
 use super::catch_up::catch_up;
 use super::commit::{self, Prepared};
 use super::company::{Syncs, now};
-use super::connection::Source;
-use super::error::{Failure, is_own_fault, said};
+use super::connection::DatabaseSource;
+use super::error::{Failure, error_text, is_own_fault};
 use super::head::Head;
 use super::rows::Rows;
-use super::shelf::{Part, Shelf};
+use super::shelf::{FlushAmount, Shelf};
 use super::side::{Done, Side};
 
 /// Entries that may go without a signature.
@@ -26,8 +26,8 @@ const UNVOUCHED_MAX: u64 = 1_000;
 
 /// What stands in the writer's queue. Whoever has the time makes a commit ready: its caller, while the
 /// writer has enough to do; else the writer, so that callers can go on.
-pub(super) enum Waiting {
-    Ready(Box<Job>),
+pub(super) enum QueuedWrite {
+    Ready(Box<WriteJob>),
     Raw { commit: Box<Commit>, done: CommitDone },
 }
 
@@ -35,32 +35,35 @@ pub(super) enum Waiting {
 /// to do besides, about five share one; in process about twenty.
 const ENOUGH: usize = 12;
 
-impl Waiting {
+impl QueuedWrite {
     /// `last` is how many the writer's last transaction had.
-    pub(super) fn new(commit: Commit, done: CommitDone, last: usize) -> Waiting {
+    pub(super) fn new(commit: Commit, done: CommitDone, last: usize) -> QueuedWrite {
         match last < ENOUGH {
-            true => Waiting::Raw { commit: Box::new(commit), done },
-            false => Waiting::Ready(Box::new(Job::Commit { commit: Prepared::new(commit), done })),
+            true => QueuedWrite::Raw { commit: Box::new(commit), done },
+            false => QueuedWrite::Ready(Box::new(WriteJob::Commit {
+                commit: Prepared::new(commit),
+                done,
+            })),
         }
     }
 
     /// Nothing of it was written.
     pub(super) fn refuse(self, why: StoreError) {
         match self {
-            Waiting::Raw { done, .. } => tell(done, Err(why.into())),
-            Waiting::Ready(job) => job.refuse(&why.to_string()),
+            QueuedWrite::Raw { done, .. } => tell(done, Err(why.into())),
+            QueuedWrite::Ready(job) => job.refuse(&why.to_string()),
         }
     }
 
     /// `None`, and its caller knows, if it cannot be put into rows. That would be a bug of ours, and must
     /// not end the one thread that writes.
-    pub(super) fn ready(self) -> Option<Job> {
+    pub(super) fn ready(self) -> Option<WriteJob> {
         let (commit, done) = match self {
-            Waiting::Ready(job) => return Some(*job),
-            Waiting::Raw { commit, done } => (commit, done),
+            QueuedWrite::Ready(job) => return Some(*job),
+            QueuedWrite::Raw { commit, done } => (commit, done),
         };
         match catch_unwind(AssertUnwindSafe(|| Prepared::new(*commit))) {
-            Ok(commit) => Some(Job::Commit { commit, done }),
+            Ok(commit) => Some(WriteJob::Commit { commit, done }),
             Err(_) => {
                 tracing::error!("a change cannot be put into rows; the others are written");
                 let why = StoreError::Unavailable("the change cannot be written down".into());
@@ -71,24 +74,24 @@ impl Waiting {
     }
 }
 
-pub(super) enum Job {
+pub(super) enum WriteJob {
     Commit { commit: Box<Prepared>, done: CommitDone },
     Side { side: Side, reply: oneshot::Sender<Result<Done, StoreError>> },
 }
 
-impl Job {
+impl WriteJob {
     pub(super) fn needs_tables(&self) -> bool {
-        matches!(self, Job::Side { side: Side::Shelve, .. })
+        matches!(self, WriteJob::Side { side: Side::Shelve, .. })
     }
 
     /// It is in the open transaction, and its deadline has passed since.
-    fn became_too_late(&self, outcome: &Outcome) -> bool {
-        matches!((self, outcome), (Job::Commit { commit, .. }, Outcome::Committed(_)) if commit.is_too_late())
+    fn became_too_late(&self, outcome: &WriteOutcome) -> bool {
+        matches!((self, outcome), (WriteJob::Commit { commit, .. }, WriteOutcome::Committed(_)) if commit.is_too_late())
     }
 
     #[cfg(feature = "failpoints")]
     fn lets_calls_start(&self) -> bool {
-        matches!(self, Job::Commit { commit, .. } if commit.house.is_some())
+        matches!(self, WriteJob::Commit { commit, .. } if commit.house.is_some())
     }
 
     /// Nothing of it was written.
@@ -96,35 +99,37 @@ impl Job {
         let unavailable = StoreError::Unavailable(why.to_owned());
         // A caller who has gone needs no answer; so it is everywhere here.
         match self {
-            Job::Commit { done, .. } => tell(done, Err(unavailable.into())),
-            Job::Side { reply, .. } => drop(reply.send(Err(unavailable))),
+            WriteJob::Commit { done, .. } => tell(done, Err(unavailable.into())),
+            WriteJob::Side { reply, .. } => drop(reply.send(Err(unavailable))),
         }
     }
 }
 
 /// What an operation came to, held back until the transaction is on disk.
-pub(super) enum Outcome {
+pub(super) enum WriteOutcome {
     Committed(Committed),
     Refused(CommitError),
     Done(Done),
     Failed(StoreError),
 }
 
-impl Outcome {
+impl WriteOutcome {
     pub(super) fn has_written(&self) -> bool {
-        matches!(self, Outcome::Committed(_) | Outcome::Done(_))
+        matches!(self, WriteOutcome::Committed(_) | WriteOutcome::Done(_))
     }
 
-    pub(super) fn tell(self, job: Job) {
+    pub(super) fn tell(self, job: WriteJob) {
         match (job, self) {
-            (Job::Commit { done, .. }, Outcome::Committed(at)) => tell(done, Ok(at)),
-            (Job::Commit { done, .. }, Outcome::Refused(why)) => tell(done, Err(why)),
-            (Job::Commit { done, .. }, Outcome::Failed(why)) => tell(done, Err(why.into())),
-            (Job::Side { reply, .. }, Outcome::Done(done)) => drop(reply.send(Ok(done))),
-            (Job::Side { reply, .. }, Outcome::Failed(why)) => drop(reply.send(Err(why))),
+            (WriteJob::Commit { done, .. }, WriteOutcome::Committed(at)) => tell(done, Ok(at)),
+            (WriteJob::Commit { done, .. }, WriteOutcome::Refused(why)) => tell(done, Err(why)),
+            (WriteJob::Commit { done, .. }, WriteOutcome::Failed(why)) => {
+                tell(done, Err(why.into()))
+            }
+            (WriteJob::Side { reply, .. }, WriteOutcome::Done(done)) => drop(reply.send(Ok(done))),
+            (WriteJob::Side { reply, .. }, WriteOutcome::Failed(why)) => drop(reply.send(Err(why))),
             // An operation gets the kind of outcome that belongs to it.
-            (Job::Side { .. }, Outcome::Committed(_) | Outcome::Refused(_))
-            | (Job::Commit { .. }, Outcome::Done(_)) => {}
+            (WriteJob::Side { .. }, WriteOutcome::Committed(_) | WriteOutcome::Refused(_))
+            | (WriteJob::Commit { .. }, WriteOutcome::Done(_)) => {}
         }
     }
 }
@@ -146,7 +151,7 @@ impl Open {
     /// What is on the shelf is in the journal, too, if it is anywhere: the tables get it from there.
     pub(super) fn new(connection: Connection, shelf: &Shelf) -> Result<Open, Failure> {
         let head = Head::read(&connection)?;
-        shelf.written(Part::All, catch_up(&connection)?);
+        shelf.written(FlushAmount::All, catch_up(&connection)?);
         Ok(Open { connection, head, syncs: Syncs::default() })
     }
 }
@@ -158,7 +163,7 @@ pub(super) enum Care {
     Each,
 }
 
-pub(super) enum Fault {
+pub(super) enum TransactionFault {
     /// All was rolled back because of one; it is worth writing the others without it.
     OneIsBad(String),
     /// All was rolled back because the deadline of one has passed. Written again, that one is refused.
@@ -166,27 +171,27 @@ pub(super) enum Fault {
     /// The whole transaction was rolled back.
     Undone(String),
     /// COMMIT failed: what would have been told, had it not.
-    Unknown(String, Vec<Outcome>),
+    Unknown(String, Vec<WriteOutcome>),
 }
 
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Fault {
-        Fault::Undone(said(&error))
+impl From<rusqlite::Error> for TransactionFault {
+    fn from(error: rusqlite::Error) -> TransactionFault {
+        TransactionFault::Undone(error_text(&error))
     }
 }
 
 pub(super) struct Transaction<'a> {
-    pub(super) jobs: &'a [Job],
+    pub(super) jobs: &'a [WriteJob],
     pub(super) care: Care,
     pub(super) signer: &'a audit::Signer,
-    pub(super) source: &'a Source,
+    pub(super) source: &'a DatabaseSource,
     pub(super) shelf: &'a Shelf,
     /// Of the shelf, to be written away as well.
-    pub(super) part: Part,
+    pub(super) part: FlushAmount,
 }
 
 impl Transaction<'_> {
-    pub(super) fn write(&self, open: &mut Open) -> Result<Vec<Outcome>, Fault> {
+    pub(super) fn write(&self, open: &mut Open) -> Result<Vec<WriteOutcome>, TransactionFault> {
         self.source.inject(&mut open.connection)?;
         let changes = open.connection.total_changes();
         begin(&open.connection)?;
@@ -200,7 +205,7 @@ impl Transaction<'_> {
             let outcome = match self.care {
                 Care::Batch => match desk.operate(job) {
                     Err(error) if is_own_fault(&error) => {
-                        return Err(Fault::OneIsBad(said(&error)));
+                        return Err(TransactionFault::OneIsBad(error_text(&error)));
                     }
                     outcome => outcome?,
                 },
@@ -212,12 +217,15 @@ impl Transaction<'_> {
         if open.head.unvouched() >= UNVOUCHED_MAX {
             vouch(open, self.signer)?;
         }
-        ports::failpoint!("writer.before_commit", return Err(Fault::Undone("told to fail".into())));
-        ports::failpoint!("writer.before_intent", if self.jobs.iter().any(Job::lets_calls_start));
+        ports::failpoint!(
+            "writer.before_commit",
+            return Err(TransactionFault::Undone("told to fail".into()))
+        );
+        ports::failpoint!("writer.before_intent", if self.jobs.iter().any(WriteJob::lets_calls_start));
         // The last moment at which a commit can be taken out. What the sync itself takes is not counted:
         // nobody can say when within it a commit became durable.
         if self.jobs.iter().zip(&outcomes).any(|(job, outcome)| job.became_too_late(outcome)) {
-            return Err(Fault::OneIsLate);
+            return Err(TransactionFault::OneIsLate);
         }
         let began = now();
         match run(&open.connection, "COMMIT") {
@@ -228,23 +236,23 @@ impl Transaction<'_> {
                 }
                 ports::failpoint!(
                     "writer.committed",
-                    return Err(Fault::Unknown("told to fail".into(), outcomes))
+                    return Err(TransactionFault::Unknown("told to fail".into(), outcomes))
                 );
                 ports::failpoint!(
                     "writer.intent_committed",
-                    if self.jobs.iter().any(Job::lets_calls_start)
+                    if self.jobs.iter().any(WriteJob::lets_calls_start)
                 );
                 Ok(outcomes)
             }
-            Err(error) => Err(Fault::Unknown(said(&error), outcomes)),
+            Err(error) => Err(TransactionFault::Unknown(error_text(&error), outcomes)),
         }
     }
 }
 
 /// Tells the tables of these operations. They have no more to tell then.
-pub(super) fn tell_tables(rows: &mut Rows, jobs: &mut [Job], outcomes: &[Outcome]) {
+pub(super) fn tell_tables(rows: &mut Rows, jobs: &mut [WriteJob], outcomes: &[WriteOutcome]) {
     for (job, outcome) in jobs.iter_mut().zip(outcomes) {
-        if let (Job::Commit { commit, .. }, Outcome::Committed(at)) = (job, outcome) {
+        if let (WriteJob::Commit { commit, .. }, WriteOutcome::Committed(at)) = (job, outcome) {
             let changes = std::mem::take(&mut commit.changes);
             rows.add(changes, commit.stream, commit.place(*at));
         }
@@ -261,25 +269,27 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn operate(&mut self, job: &Job) -> Result<Outcome, rusqlite::Error> {
+    fn operate(&mut self, job: &WriteJob) -> Result<WriteOutcome, rusqlite::Error> {
         let Desk { connection, journal, head, signer, shelf } = self;
         Ok(match job {
-            Job::Commit { commit, .. } => match commit.write(connection, journal, head, shelf)? {
-                Ok(committed) => Outcome::Committed(committed),
-                Err(refused) => Outcome::Refused(refused),
-            },
-            Job::Side { side, .. } => Outcome::Done(side.run(connection, head, signer)?),
+            WriteJob::Commit { commit, .. } => {
+                match commit.write(connection, journal, head, shelf)? {
+                    Ok(committed) => WriteOutcome::Committed(committed),
+                    Err(refused) => WriteOutcome::Refused(refused),
+                }
+            }
+            WriteJob::Side { side, .. } => WriteOutcome::Done(side.run(connection, head, signer)?),
         })
     }
 
     /// One operation, which either is in the transaction whole or has left no trace in it. The head
     /// needs no undoing: it moves only when all of a commit is written.
-    fn operate_apart(&mut self, job: &Job) -> Result<Outcome, rusqlite::Error> {
+    fn operate_apart(&mut self, job: &WriteJob) -> Result<WriteOutcome, rusqlite::Error> {
         run(self.connection, "SAVEPOINT operation")?;
         let outcome = match self.operate(job) {
             Err(error) if is_own_fault(&error) => {
                 run(self.connection, "ROLLBACK TO operation")?;
-                Outcome::Failed(StoreError::Unavailable(said(&error)))
+                WriteOutcome::Failed(StoreError::Unavailable(error_text(&error)))
             }
             outcome => outcome?,
         };
@@ -318,9 +328,9 @@ mod tests {
     fn callers_make_ready_what_a_busy_writer_gets() {
         let mut stage = Stage::new(session_id(1), node(1));
         for (last, is_raw) in [(0, true), (ENOUGH - 1, true), (ENOUGH, false), (999, false)] {
-            let waiting = Waiting::new(stage.open(person("ana")), Box::new(|_| {}), last);
-            assert_eq!(matches!(waiting, Waiting::Raw { .. }), is_raw, "{last}");
-            assert!(matches!(waiting.ready(), Some(Job::Commit { .. })));
+            let waiting = QueuedWrite::new(stage.open(person("ana")), Box::new(|_| {}), last);
+            assert_eq!(matches!(waiting, QueuedWrite::Raw { .. }), is_raw, "{last}");
+            assert!(matches!(waiting.ready(), Some(WriteJob::Commit { .. })));
         }
     }
 
@@ -328,20 +338,21 @@ mod tests {
     #[test]
     fn a_bad_operation_does_not_take_the_others_with_it() {
         let directory = tempfile::tempdir().unwrap();
-        let source = Source::new(directory.path().join("a.db"));
+        let source = DatabaseSource::new(directory.path().join("a.db"));
         let connection = source.writer().unwrap();
         super::super::schema::migrate(&connection).unwrap();
         let shelf = Shelf::default();
         let mut open = Open::new(connection, &shelf).unwrap();
         let signer = audit::Signer::from_seed(&[1; 32]).unwrap();
         let mut stages = [1, 2].map(|number| Stage::new(session_id(number), node(1)));
-        let write = |open: &mut Open, jobs: &[Job], care| {
+        let write = |open: &mut Open, jobs: &[WriteJob], care| {
             let (signer, source) = (&signer, &source);
-            let (shelf, part) = (&shelf, Part::Nothing);
+            let (shelf, part) = (&shelf, FlushAmount::Nothing);
             let transaction = Transaction { jobs, care, signer, source, shelf, part };
             transaction.write(open)
         };
-        let job = |commit| Job::Commit { commit: Prepared::new(commit), done: Box::new(|_| {}) };
+        let job =
+            |commit| WriteJob::Commit { commit: Prepared::new(commit), done: Box::new(|_| {}) };
         let opening: Vec<_> =
             stages.iter_mut().map(|stage| job(stage.open(person("ana")))).collect();
         assert!(write(&mut open, &opening, Care::Batch).is_ok());
@@ -359,14 +370,14 @@ mod tests {
         let jobs = [job(bad), good];
         let before = (open.head.chain, open.head.global);
         let written = write(&mut open, &jobs, Care::Batch);
-        assert!(matches!(written, Err(Fault::OneIsBad(_))));
+        assert!(matches!(written, Err(TransactionFault::OneIsBad(_))));
         run(&open.connection, "ROLLBACK").unwrap();
         assert_eq!((open.head.chain, open.head.global), before, "nothing has moved");
 
         let outcomes = write(&mut open, &jobs, Care::Each);
         let Ok(outcomes) = outcomes else { panic!("the good one is written") };
-        assert!(matches!(outcomes[0], Outcome::Failed(_)));
-        assert!(matches!(outcomes[1], Outcome::Committed(at) if at.global == 3));
+        assert!(matches!(outcomes[0], WriteOutcome::Failed(_)));
+        assert!(matches!(outcomes[1], WriteOutcome::Committed(at) if at.global == 3));
         let read = Head::read(&open.connection).unwrap();
         assert_eq!((read.chain, read.global), (open.head.chain, open.head.global), "no hole");
     }
@@ -387,7 +398,7 @@ mod tests {
     #[test]
     fn i54_a_deadline_that_passes_in_the_open_transaction_is_noticed_before_the_sync() {
         let directory = tempfile::tempdir().unwrap();
-        let source = Source::new(directory.path().join("a.db"));
+        let source = DatabaseSource::new(directory.path().join("a.db"));
         let connection = source.writer().unwrap();
         super::super::schema::migrate(&connection).unwrap();
         let shelf = Shelf::default();
@@ -401,7 +412,7 @@ mod tests {
         let job = |commit| {
             let (told, answer) = oneshot::channel();
             let done: CommitDone = Box::new(|fate| drop(told.send(fate)));
-            (Waiting::Raw { commit: Box::new(commit), done }, answer)
+            (QueuedWrite::Raw { commit: Box::new(commit), done }, answer)
         };
         let (late, late_answer) = job(late);
         let (other, other_answer) = job(stages[1].open(person("ana")));
@@ -413,7 +424,7 @@ mod tests {
             );
         }
         queue.close();
-        let writer = super::super::writer::Writer {
+        let writer = super::super::writer::SqliteWriter {
             source: source.clone(),
             signer: std::sync::Arc::new(audit::Signer::from_seed(&[1; 32]).unwrap()),
             queue,

@@ -12,14 +12,15 @@ use std::time::Duration;
 use ports::store::{CommitError, StoreError};
 
 use super::company::{Company, now};
-use super::connection::{Source, check_durability};
-use super::error::said;
+use super::connection::{DatabaseSource, check_durability};
+use super::error::error_text;
 use super::kept_checkpoints::KeptCheckpoints;
-use super::queue::{Queue, Taken};
+use super::queue::{Dequeued, Queue};
 use super::rows::Rows;
-use super::shelf::{Part, Shelf};
+use super::shelf::{FlushAmount, Shelf};
 use super::transaction::{
-    Care, Fault, Job, Open, Outcome, Transaction, Waiting, begin, tell, tell_tables, vouch,
+    Care, Open, QueuedWrite, Transaction, TransactionFault, WriteJob, WriteOutcome, begin, tell,
+    tell_tables, vouch,
 };
 
 /// Operations in one transaction: enough to share a sync among all that wait, few enough that the
@@ -28,10 +29,10 @@ const BATCH_MAX: usize = 256;
 /// Quiet time after which what has no signature gets one.
 pub(super) const QUIET: Duration = Duration::from_secs(1);
 
-pub(super) struct Writer {
-    pub(super) source: Source,
+pub(super) struct SqliteWriter {
+    pub(super) source: DatabaseSource,
     pub(super) signer: Arc<audit::Signer>,
-    pub(super) queue: Arc<Queue<Waiting>>,
+    pub(super) queue: Arc<Queue<QueuedWrite>>,
     pub(super) shelf: Arc<Shelf>,
     pub(super) quiet: Duration,
     /// `None` after a fault, until the database can be opened again.
@@ -41,7 +42,7 @@ pub(super) struct Writer {
 }
 
 /// However the writer ends, nobody waits for it in vain.
-struct Abandon(Arc<Queue<Waiting>>);
+struct Abandon(Arc<Queue<QueuedWrite>>);
 
 impl Drop for Abandon {
     fn drop(&mut self) {
@@ -49,7 +50,7 @@ impl Drop for Abandon {
     }
 }
 
-impl Writer {
+impl SqliteWriter {
     pub(super) fn run(mut self) {
         let _abandon = Abandon(self.queue.clone());
         let mut company = None;
@@ -58,17 +59,18 @@ impl Writer {
             let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
             let patience = has_more_to_do.then_some(self.quiet);
             match self.queue.take_with(BATCH_MAX, patience, company.take()) {
-                Taken::Items(waiting) => {
+                Dequeued::Items(waiting) => {
                     let told = waiting.len();
-                    let jobs: Vec<Job> = waiting.into_iter().filter_map(Waiting::ready).collect();
+                    let jobs: Vec<WriteJob> =
+                        waiting.into_iter().filter_map(QueuedWrite::ready).collect();
                     if !jobs.is_empty() {
                         self.batch(jobs);
                     }
                     company = self.company(told);
                 }
-                Taken::Idle => self.tidy(),
-                Taken::Closed => return self.tidy(),
-                Taken::Abandoned => return,
+                Dequeued::Idle => self.tidy(),
+                Dequeued::Closed => return self.tidy(),
+                Dequeued::Abandoned => return,
             }
         }
     }
@@ -79,16 +81,16 @@ impl Writer {
         Some(Company { count: company.count.min(BATCH_MAX), ..company })
     }
 
-    fn batch(&mut self, mut jobs: Vec<Job>) {
+    fn batch(&mut self, mut jobs: Vec<WriteJob>) {
         let mut care = Care::Batch;
         let written = loop {
             match (self.attempt(&mut jobs, care), care) {
-                (Err(Fault::OneIsBad(why)), Care::Batch) => {
+                (Err(TransactionFault::OneIsBad(why)), Care::Batch) => {
                     tracing::error!(%why, "an operation cannot be written; the others are");
                     care = Care::Each;
                 }
                 // Ends: whatever is late stays late, and the next time it is refused before it is written.
-                (Err(Fault::OneIsLate), _) => {
+                (Err(TransactionFault::OneIsLate), _) => {
                     tracing::warn!(
                         "the deadline of a commit passed while it was being written; it is refused"
                     );
@@ -100,17 +102,17 @@ impl Writer {
             Ok(outcomes) => {
                 jobs.into_iter().zip(outcomes).for_each(|(job, outcome)| outcome.tell(job));
             }
-            Err(Fault::Undone(why) | Fault::OneIsBad(why)) => {
+            Err(TransactionFault::Undone(why) | TransactionFault::OneIsBad(why)) => {
                 tracing::warn!(%why, operations = jobs.len(), "nothing was written");
                 refuse_all(jobs, &why);
             }
             // The loop above does not end with it.
-            Err(Fault::OneIsLate) => refuse_all(jobs, "a deadline has passed"),
-            Err(Fault::Unknown(why, outcomes)) => {
+            Err(TransactionFault::OneIsLate) => refuse_all(jobs, "a deadline has passed"),
+            Err(TransactionFault::Unknown(why, outcomes)) => {
                 tracing::error!(%why, operations = jobs.len(), "the fate of a transaction is unknown");
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
                     match (job, outcome.has_written()) {
-                        (Job::Commit { done, .. }, true) => {
+                        (WriteJob::Commit { done, .. }, true) => {
                             tell(done, Err(CommitError::Unknown(why.clone())));
                         }
                         // Also what was refused: it may have been refused because of something
@@ -123,14 +125,18 @@ impl Writer {
     }
 
     /// On a fault the connection is dropped, which rolls back whatever is left of the transaction.
-    fn attempt(&mut self, jobs: &mut [Job], care: Care) -> Result<Vec<Outcome>, Fault> {
+    fn attempt(
+        &mut self,
+        jobs: &mut [WriteJob],
+        care: Care,
+    ) -> Result<Vec<WriteOutcome>, TransactionFault> {
         let mut open = match self.open.take() {
             Some(open) => open,
-            None => self.reopen().map_err(Fault::Undone)?,
+            None => self.reopen().map_err(TransactionFault::Undone)?,
         };
         let up_to = open.head.global;
-        let part = match jobs.iter().any(Job::needs_tables) {
-            true => Part::All,
+        let part = match jobs.iter().any(WriteJob::needs_tables) {
+            true => FlushAmount::All,
             false => self.shelf.part(jobs.len(), up_to),
         };
         let transaction = Transaction {
@@ -142,12 +148,12 @@ impl Writer {
             part,
         };
         let outcomes = match transaction.write(&mut open) {
-            Err(Fault::Unknown(why, outcomes)) => {
+            Err(TransactionFault::Unknown(why, outcomes)) => {
                 drop(open);
                 let mut doubtful = Rows::default();
                 tell_tables(&mut doubtful, jobs, &outcomes);
                 self.look_for(doubtful);
-                return Err(Fault::Unknown(why, outcomes));
+                return Err(TransactionFault::Unknown(why, outcomes));
             }
             written => written?,
         };
@@ -178,12 +184,12 @@ impl Writer {
     }
 
     fn reopen(&self) -> Result<Open, String> {
-        let mut connection = self.source.writer().map_err(|error| said(&error))?;
-        self.source.inject(&mut connection).map_err(|error| said(&error))?;
+        let mut connection = self.source.writer().map_err(|error| error_text(&error))?;
+        self.source.inject(&mut connection).map_err(|error| error_text(&error))?;
         match check_durability(&connection) {
             Ok(None) => {}
             Ok(Some(found)) => return Err(found.to_string()),
-            Err(error) => return Err(said(&error)),
+            Err(error) => return Err(error_text(&error)),
         }
         Open::new(connection, &self.shelf).map_err(|failure| StoreError::from(failure).to_string())
     }
@@ -197,13 +203,13 @@ impl Writer {
         };
         let up_to = open.head.global;
         let tidied = begin(&open.connection)
-            .and_then(|()| self.shelf.write(&open.connection, Part::All, up_to))
+            .and_then(|()| self.shelf.write(&open.connection, FlushAmount::All, up_to))
             .and_then(|()| vouch(&mut open, &self.signer))
             .and_then(|()| {
                 ports::failpoint!("writer.before_checkpoint");
                 open.connection.execute_batch("COMMIT")
             })
-            .map(|()| self.shelf.written(Part::All, up_to))
+            .map(|()| self.shelf.written(FlushAmount::All, up_to))
             .and_then(|()| {
                 ports::failpoint!("writer.checkpointed");
                 let passive = "PRAGMA wal_checkpoint(PASSIVE)";
@@ -214,11 +220,13 @@ impl Writer {
                 self.keep(&open);
                 self.open = Some(open);
             }
-            Err(error) => tracing::warn!(why = %said(&error), "no checkpoint could be written"),
+            Err(error) => {
+                tracing::warn!(why = %error_text(&error), "no checkpoint could be written")
+            }
         }
     }
 }
 
-fn refuse_all(jobs: Vec<Job>, why: &str) {
+fn refuse_all(jobs: Vec<WriteJob>, why: &str) {
     jobs.into_iter().for_each(|job| job.refuse(why));
 }

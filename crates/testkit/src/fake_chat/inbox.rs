@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::hold::Hold;
 use ports::channel::{
-    Busy, Inbox, IncomingMessage, Key, MessageRef, Nonce, Press, PressReply, Redraw,
+    Busy, DeliveryKey, Inbox, IncomingMessage, MessageRef, Nonce, Press, PressReply, Redraw,
 };
 use tokio::sync::Notify;
 
@@ -113,7 +113,7 @@ pub fn redraw(hold: Hold, posted: MessageRef) -> Box<Redraw> {
     Box::new(Redraw {
         hold: Arc::new(hold),
         people: Arc::new(super::people()),
-        key: Key::new("7Q2").expect("a key"),
+        key: DeliveryKey::new("7Q2").expect("a key"),
         nonce: Nonce::new("k3x9ab").expect("a nonce"),
         link: Some("https://hold.example.org/#/hold/x".into()),
         words_answer: false,

@@ -12,7 +12,7 @@ use domain::json::Arguments;
 use domain::person::{Actor, Audience, People, Person, PersonId, Proof};
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place, Tool};
-use ports::channel::{Key, Nonce, Showing};
+use ports::channel::{DeliveryKey, Nonce, Showing};
 use serde_json::{Value, json};
 
 fn at(seconds: u64) -> Timestamp {
@@ -109,7 +109,7 @@ pub async fn prompt_that<T>(
     hold: &Hold,
     body: impl AsyncFnOnce(&Showing<'_>) -> T,
 ) -> T {
-    let (people, key, nonce) = (people(), Key::new("7Q2"), Nonce::new("k3x9ab"));
+    let (people, key, nonce) = (people(), DeliveryKey::new("7Q2"), Nonce::new("k3x9ab"));
     let showing = Showing {
         hold,
         people: &people,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use channels::feishu::Frame;
+use channels::feishu::FeishuFrame;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -32,7 +32,7 @@ pub struct Pace {
 /// An event that was acknowledged.
 #[derive(Clone, Debug)]
 pub struct Acked {
-    pub frame: Frame,
+    pub frame: FeishuFrame,
     pub code: i64,
     /// The reply of a press.
     pub reply: Option<Value>,
@@ -51,7 +51,7 @@ struct Inside {
     given: usize,
     connected: Vec<mpsc::Sender<Out>>,
     connections: usize,
-    pings: Vec<Frame>,
+    pings: Vec<FeishuFrame>,
     acked: Vec<Acked>,
     silent: bool,
     refusing: usize,
@@ -62,7 +62,7 @@ struct Inside {
 }
 
 enum Out {
-    Frame(Frame),
+    Frame(FeishuFrame),
     Raw(Vec<u8>),
     /// Without a word.
     Cut,
@@ -103,7 +103,7 @@ impl Line {
         self.inside().connections
     }
 
-    pub fn pings(&self) -> Vec<Frame> {
+    pub fn pings(&self) -> Vec<FeishuFrame> {
         self.inside().pings.clone()
     }
 
@@ -162,7 +162,7 @@ impl Line {
         id
     }
 
-    pub async fn send_frame(&self, frame: Frame) {
+    pub async fn send_frame(&self, frame: FeishuFrame) {
         self.out(Out::Frame(frame)).await;
     }
 
@@ -251,7 +251,7 @@ impl Line {
     }
 }
 
-fn part(id: &str, parts: usize, seq: usize, piece: &[u8]) -> Frame {
+fn part(id: &str, parts: usize, seq: usize, piece: &[u8]) -> FeishuFrame {
     let header = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let headers = vec![
         header("type", "event"),
@@ -260,14 +260,14 @@ fn part(id: &str, parts: usize, seq: usize, piece: &[u8]) -> Frame {
         header("seq", &seq.to_string()),
         header("trace_id", "trace"),
     ];
-    Frame {
+    FeishuFrame {
         seq_id: 9,
         log_id: 8,
         service: SERVICE,
         method: 1,
         headers,
         payload: Some(piece.to_vec()),
-        ..Frame::default()
+        ..FeishuFrame::default()
     }
 }
 
@@ -326,15 +326,15 @@ async fn serve(tcp: TcpStream, line: Weak<Line>) {
 impl Line {
     /// What to send back.
     fn heard(&self, wire: &[u8]) -> Option<Vec<u8>> {
-        let frame = Frame::decode(wire).expect("clients send frames");
+        let frame = FeishuFrame::decode(wire).expect("clients send frames");
         let mut inside = self.inside();
         let back = match (frame.method, frame.header("type")) {
             (0, Some("ping")) => {
-                let pong = Frame {
+                let pong = FeishuFrame {
                     headers: vec![("type".into(), "pong".into())],
                     service: frame.service,
                     payload: Some(config(inside.pace).to_string().into_bytes()),
-                    ..Frame::default()
+                    ..FeishuFrame::default()
                 };
                 inside.pings.push(frame);
                 (!inside.silent).then(|| pong.encode())

@@ -1,7 +1,7 @@
 //! What people do in chats, once the platform is believed: who it was, and where, is what the platform
 //! says in its own place, and nothing that anybody can write.
 
-use channels::fuzz_api::{Gesture, OURSELVES, Platform, answered, decision, gesture};
+use channels::fuzz_api::{Gesture, OURSELVES, Platform, decision, gesture, reply_error};
 use domain::answer::{Answer, Scope};
 use domain::time::Timestamp;
 use ports::channel::{ChannelError, IncomingMessage, Operator, Press};
@@ -137,7 +137,7 @@ pub(super) fn answers(bytes: &[u8]) {
     let platform = platform(pieces.byte());
     let status = 100 + 2 * u16::from(pieces.byte());
     let body = pieces.rest();
-    match answered(platform, status, body) {
+    match reply_error(platform, status, body) {
         None => assert!(serde_json::from_slice::<Value>(body).is_ok(), "done, says nobody"),
         Some(
             ChannelError::Again { why, .. }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::time::Timestamp;
-use models::fuzz_api::{Spoken, pause, refusal, turn};
+use models::fuzz_api::{FuzzedApi, pause, refusal, turn};
 
 use super::{Pieces, text, told_plainly};
 
@@ -18,9 +18,9 @@ pub(super) fn run(bytes: &[u8]) {
     let mut pieces = Pieces::new(bytes);
     let first = pieces.byte();
     let spoken = match first % 3 {
-        0 => Spoken::Messages,
-        1 => Spoken::Chat,
-        _ => Spoken::Responses,
+        0 => FuzzedApi::Messages,
+        1 => FuzzedApi::Chat,
+        _ => FuzzedApi::Responses,
     };
     let size = usize::from(pieces.byte()).max(1);
     let stream = pieces.rest();

@@ -1,7 +1,7 @@
 //! What channels and doors have noted down, read back by another process or from a damaged disk. A note is
 //! whole or none, and what is in the outbox leads to its record.
 
-use chat::fuzz_api::{Kept, again, prompt, saying};
+use chat::fuzz_api::{RecordKind, again, prompt, saying};
 use domain::time::Timestamp;
 use engine::Undelivered;
 use server::fuzz_api::{note_of_place, note_of_runs, noted_place, noted_runs};
@@ -17,16 +17,16 @@ pub(super) fn run(bytes: &[u8]) {
     match kind {
         0 => prompted(note),
         1 => said(note),
-        2 => kept(Kept::Seen, note),
-        3 => kept(Kept::Position, note),
-        4 | 5 => kept(Kept::Name, note),
+        2 => kept(RecordKind::Seen, note),
+        3 => kept(RecordKind::Position, note),
+        4 | 5 => kept(RecordKind::Name, note),
         6 => undelivered(note),
         7 => place(note),
         _ => runs(note),
     }
 }
 
-fn kept(kind: Kept, note: &[u8]) {
+fn kept(kind: RecordKind, note: &[u8]) {
     match again(kind, note) {
         Err(told) => told_plainly(&told, note.len()),
         Ok(written) => {
@@ -36,7 +36,7 @@ fn kept(kind: Kept, note: &[u8]) {
 }
 
 fn prompted(note: &[u8]) {
-    kept(Kept::PromptRecord, note);
+    kept(RecordKind::PromptRecord, note);
     let key = "d0123456789abcdefghijk";
     let Some(prompt) = prompt(note, key, NOW) else { return };
     let value: serde_json::Value = serde_json::from_slice(note).expect("what is taken is JSON");
@@ -52,7 +52,7 @@ fn prompted(note: &[u8]) {
 }
 
 fn said(note: &[u8]) {
-    kept(Kept::Saying, note);
+    kept(RecordKind::Saying, note);
     let key = "s/0123456789abcdefghijk";
     if let Some((_, leads_to)) = saying(note, key, NOW) {
         assert_eq!(leads_to, key, "found in the outbox, and not found by that");

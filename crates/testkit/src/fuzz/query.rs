@@ -9,7 +9,7 @@ use domain::id::{Bits, HoldId, SessionId, TokenId};
 use engine::{HoldFilter, Until};
 use reqwest::Url;
 use serde_json::Value;
-use server::fuzz_api::{self, Read};
+use server::fuzz_api::{self, QueryRead};
 
 use super::bodies::is_a_problem;
 use super::{Pieces, text, told_plainly};
@@ -86,7 +86,7 @@ fn at_a_door(query: &str, sent: &Sent) {
 }
 
 /// What is taken; what is refused is refused with a problem, in plain words.
-fn taken<T>(query: &str, read: Read<T>) -> Option<T> {
+fn taken<T>(query: &str, read: QueryRead<T>) -> Option<T> {
     match read? {
         Ok(taken) => Some(taken),
         Err(document) => {

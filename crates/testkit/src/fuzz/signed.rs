@@ -2,7 +2,7 @@
 //! nothing that is read makes us stumble.
 
 use channels::card::Pointer;
-use channels::signed::{Headers, Refused};
+use channels::signed::{Headers, SignatureRefusal};
 use channels::{dingtalk, feishu, slack, telegram, webhook};
 use domain::time::Timestamp;
 
@@ -10,7 +10,7 @@ use super::{Pieces, text, told_plainly};
 
 const NOW: Timestamp = Timestamp::from_ms(1_700_000_000_000);
 
-fn refused_plainly(why: Refused) {
+fn refused_plainly(why: SignatureRefusal) {
     told_plainly(&why.to_string(), 0);
 }
 
@@ -33,16 +33,17 @@ pub(super) fn webhooks(bytes: &[u8]) {
     ];
     refused_plainly(dingtalk::verify_card(Headers(&card), secret, NOW).unwrap_err());
     let telegram_headers = [("X-Telegram-Bot-Api-Secret-Token", signature.as_str())];
-    let token = telegram::Secret::new("a-secret-that-nobody-knows").expect("a secret");
+    let token = telegram::TelegramSecret::new("a-secret-that-nobody-knows").expect("a secret");
     refused_plainly(token.verify(Headers(&telegram_headers), body).unwrap_err());
     let standard = [
         ("webhook-id", nonce.as_str()),
         ("webhook-timestamp", time.as_str()),
         ("webhook-signature", signature.as_str()),
     ];
-    let secret = webhook::Secret::parse(secret).expect("any text is one");
+    let secret = webhook::WebhookSecret::parse(secret).expect("any text is one");
     refused_plainly(webhook::verify(Headers(&standard), body, &secret, NOW).unwrap_err());
-    let envelope = dingtalk::Envelope::new("t", &"A".repeat(43), "app").expect("an envelope");
+    let envelope =
+        dingtalk::DingTalkEnvelope::new("t", &"A".repeat(43), "app").expect("an envelope");
     if let Some(encrypted) = text(body) {
         let beside = dingtalk::Beside { timestamp: &time, nonce: &nonce, signature: &signature };
         if let Err(why) = envelope.open(encrypted, beside, NOW) {
@@ -57,7 +58,7 @@ fn feishu_webhook([time, nonce, signature]: [&str; 3], body: &[u8]) {
         ("X-Lark-Request-Nonce", nonce),
         ("X-Lark-Signature", signature),
     ];
-    let app = |encrypt_key: Option<&str>| feishu::App {
+    let app = |encrypt_key: Option<&str>| feishu::FeishuApp {
         app_id: "cli_1".into(),
         verification_token: "vt".into(),
         encrypt_key: encrypt_key.map(str::to_owned),
@@ -74,8 +75,8 @@ fn feishu_webhook([time, nonce, signature]: [&str; 3], body: &[u8]) {
 
 /// Frames of connections that stay open, and the pointers in buttons.
 pub(super) fn frames(bytes: &[u8]) {
-    if let Ok(frame) = feishu::Frame::decode(bytes) {
-        let again = feishu::Frame::decode(&frame.encode());
+    if let Ok(frame) = feishu::FeishuFrame::decode(bytes) {
+        let again = feishu::FeishuFrame::decode(&frame.encode());
         assert_eq!(again.as_ref(), Ok(&frame), "written and read again it is the same");
         let mut parts = feishu::FrameAssembler::default();
         let whole = parts.add(&frame, NOW);
@@ -86,7 +87,7 @@ pub(super) fn frames(bytes: &[u8]) {
         assert_eq!(pointer.to_string(), text, "there is one spelling");
         assert!(text.len() <= 64);
     }
-    match dingtalk::Frame::read(text) {
+    match dingtalk::DingTalkFrame::read(text) {
         Err(why) => refused_plainly(why),
         Ok(frame) => {
             assert!(!frame.keys().is_empty(), "a repeat can be recognised");

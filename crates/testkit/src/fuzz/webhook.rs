@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use channels::webhook::{BadSecret, Secret, Settings, WebhookCourier};
+use channels::webhook::{BadSecret, WebhookCourier, WebhookSecret, WebhookSettings};
 use ports::courier::Courier;
 use reqwest::Url;
 
@@ -12,7 +12,7 @@ use super::text;
 
 pub(super) fn secret(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
-    match Secret::parse(text) {
+    match WebhookSecret::parse(text) {
         Ok(secret) => assert_eq!(format!("{secret:?}"), "Secret(hidden)"),
         Err(BadSecret::Empty) => {
             assert!(text.trim().is_empty() || text.contains("whsec_"), "something was there");
@@ -22,9 +22,10 @@ pub(super) fn secret(bytes: &[u8]) {
 }
 
 fn courier(allow_private_addresses: bool) -> WebhookCourier {
-    let secret = Secret::parse("a secret of this test").expect("any text is one");
+    let secret = WebhookSecret::parse("a secret of this test").expect("any text is one");
     let secrets = BTreeMap::from([("SECRET".to_owned(), secret)]);
-    let settings = Settings { secrets, allow_private_addresses, ..Settings::default() };
+    let settings =
+        WebhookSettings { secrets, allow_private_addresses, ..WebhookSettings::default() };
     WebhookCourier::new(settings, Arc::new(engine::SystemClock::new(None)))
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use domain::message::Part;
 use ports::model::{
     AssistantPart, Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn,
-    Usage, WrittenCall,
+    TurnUsage, WrittenCall,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -86,7 +86,8 @@ impl Model for SimModel {
                 _ => ModelError::Malformed("cut off".into()),
             });
         }
-        let usage = Usage { input_tokens: TURN_TOKENS - 10, cached_tokens: 5, output_tokens: 10 };
+        let usage =
+            TurnUsage { input_tokens: TURN_TOKENS - 10, cached_tokens: 5, output_tokens: 10 };
         let turn = ModelTurn { usage, ..inside.turn(request) };
         inside.says(nth, &turn);
         Ok(turn)

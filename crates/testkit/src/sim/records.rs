@@ -10,7 +10,7 @@ use domain::hold::Hold;
 use domain::id::{CallId, NodeId, SessionId, StreamId};
 use domain::refusal::Refusal;
 use domain::tool::Effects;
-use engine::Said;
+use engine::MessageReceipt;
 
 use super::crowd::Errand;
 
@@ -95,7 +95,7 @@ pub(super) struct Told {
 pub(super) enum Word {
     Done,
     Session(SessionId),
-    Said(Said),
+    Said(MessageReceipt),
     Hold(Arc<Hold>),
     /// The kept reply of the same request.
     Again(Vec<u8>),

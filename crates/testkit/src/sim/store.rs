@@ -11,9 +11,9 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, CommitError, Committed, Entry, HoldQuery, KeptReply, Note,
-    OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, Secret, SecretKind,
-    SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, CommitError, Committed, Entry, HoldQuery, KeptReply,
+    LoginSecret, Note, OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote,
+    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 
 use super::node::NodeNo;
@@ -294,7 +294,7 @@ impl Store for NodeStore {
         self.world.disk.outbox_backlog().await
     }
 
-    async fn put_secret(&self, secret: Secret) -> Result<(), StoreError> {
+    async fn put_secret(&self, secret: LoginSecret) -> Result<(), StoreError> {
         self.change("put_secret").await?;
         self.world.disk.put_secret(secret).await
     }
@@ -303,7 +303,7 @@ impl Store for NodeStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.read("find_secret").await?;
         self.world.disk.find_secret(kind, digest).await
     }
@@ -322,7 +322,7 @@ impl Store for NodeStore {
         &self,
         kind: SecretKind,
         digest: Digest,
-    ) -> Result<Option<Secret>, StoreError> {
+    ) -> Result<Option<LoginSecret>, StoreError> {
         self.change("take_secret").await?;
         self.world.disk.take_secret(kind, digest).await
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::dingtalk::{Dingtalk, Envelope, Mode, Settings, Webhook};
-use ports::channel::{Channel as _, MessageRef, Place, Saying, WebhookRequest};
+use channels::dingtalk::{DingTalkEnvelope, DingTalkMode, DingTalkSettings, Dingtalk, Webhook};
+use ports::channel::{Channel as _, Destination, MessageRef, OutgoingText, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -22,7 +22,8 @@ const PRESS: &str = "/v1.0/card/instances/callback";
 
 fn connector(fake: &FakeDingtalk) -> Dingtalk {
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
+    let mut settings =
+        DingTalkSettings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     settings.card_template = Some(TEMPLATE.into());
     Dingtalk::new(settings, MovedClock::new(1), Arc::new(NoChance))
 }
@@ -84,9 +85,9 @@ async fn dingtalk_sdk_connects_to_the_fake_as_we_do() {
 async fn dingtalk_sdk_delivers_the_cards_that_we_deliver() {
     let fake = FakeDingtalk::start().await;
     let dingtalk = connector(&fake);
-    let group = Place::Chat { chat: "cid1".into(), thread: None, direct: false };
-    let person = Place::Person("u1".into());
-    let show = async |place: &Place| {
+    let group = Destination::Chat { chat: "cid1".into(), thread: None, direct: false };
+    let person = Destination::Person("u1".into());
+    let show = async |place: &Destination| {
         prompt(&hold(), async |showing| dingtalk.show(place, showing).await.expect("shown")).await;
     };
     show(&group).await;
@@ -150,12 +151,13 @@ async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
     const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
     let fake = FakeDingtalk::start().await;
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
-    settings.mode = Mode::Webhook(Webhook {
+    let mut settings =
+        DingTalkSettings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
+    settings.mode = DingTalkMode::Webhook(Webhook {
         path_secret: SecretString::new("path-secret"),
         card_secret: None,
         card_route: None,
-        events: Some(Envelope::new(TOKEN, KEY, CLIENT_ID).expect("a key")),
+        events: Some(DingTalkEnvelope::new(TOKEN, KEY, CLIENT_ID).expect("a key")),
         allow_from: Vec::new(),
     });
     let clock = MovedClock::new(1);
@@ -200,7 +202,8 @@ async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
 async fn dingtalk_sdk_replies_in_a_conversation_as_we_do() {
     let fake = FakeDingtalk::start().await;
     let url = fake.url().parse().expect("a URL");
-    let settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
+    let settings =
+        DingTalkSettings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     let clock = MovedClock::new(1);
     let dingtalk = Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance)));
     let (listening, stop) = (dingtalk.clone(), CancellationToken::new());
@@ -212,8 +215,8 @@ async fn dingtalk_sdk_replies_in_a_conversation_as_we_do() {
     data["sessionWebhook"] = session.as_str().into();
     let frame = fake.line.callback(MESSAGE, &data).await;
     fake.line.ack_of(&frame).await;
-    let group = Place::Chat { chat: "cid1".into(), thread: None, direct: false };
-    let saying = Saying { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
+    let group = Destination::Chat { chat: "cid1".into(), thread: None, direct: false };
+    let saying = OutgoingText { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
     dingtalk.say(&group, &saying).await.expect("said");
     stop.cancel();
     let mut judge = judge(&fake, "golden");

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use channels::feishu::{Feishu, Mode, Settings};
-use ports::channel::{Channel as _, MessageRef, Place, Saying, WebhookRequest};
+use channels::feishu::{Feishu, FeishuMode, FeishuSettings};
+use ports::channel::{Channel as _, Destination, MessageRef, OutgoingText, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
@@ -18,9 +18,9 @@ use crate::channels::judge::Judge;
 const PYTHON: &str = "CHANNELS_FEISHU_PYTHON";
 pub(crate) const KEY: &str = "encrypt-key";
 
-pub(crate) fn connector(fake: &FakeFeishu, mode: Mode) -> (Feishu, Arc<MovedClock>) {
+pub(crate) fn connector(fake: &FakeFeishu, mode: FeishuMode) -> (Feishu, Arc<MovedClock>) {
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("feishu", APP_ID, SecretString::new(APP_SECRET), url);
+    let mut settings = FeishuSettings::new("feishu", APP_ID, SecretString::new(APP_SECRET), url);
     settings.mode = mode;
     settings.verification_token = Some(SecretString::new(VERIFICATION));
     settings.encrypt_key = Some(SecretString::new(KEY));
@@ -33,7 +33,7 @@ type Headers = Vec<(String, String)>;
 #[tokio::test]
 async fn feishu_sdk_takes_and_refuses_the_same_webhooks() {
     let fake = FakeFeishu::start().await;
-    let (feishu, clock) = connector(&fake, Mode::Webhook);
+    let (feishu, clock) = connector(&fake, FeishuMode::Webhook);
     let now = clock.now().as_ms() / 1000;
     let event = message("om_5", "确认 <é>", clock.now());
     let click = press("e7", "om_1", "a");
@@ -124,7 +124,7 @@ async fn feishu_sdk_connects_to_the_fake_as_we_do() {
 
     // And how it asked where to connect is how we do.
     let theirs = fake.asked_of("ws/endpoint").remove(0);
-    let (feishu, _) = connector(&fake, Mode::LongConnection);
+    let (feishu, _) = connector(&fake, FeishuMode::LongConnection);
     feishu.check().await;
     let ours = fake.asked_of("ws/endpoint").remove(1);
     assert_eq!(request(&theirs), request(&ours));
@@ -133,9 +133,10 @@ async fn feishu_sdk_connects_to_the_fake_as_we_do() {
 
 /// A card, its end, a word in a thread and a word to somebody, as we ask for them.
 pub(crate) async fn ours(fake: &FakeFeishu) -> Vec<Asked> {
-    let (feishu, _) = connector(fake, Mode::LongConnection);
-    let group = Place::Chat { chat: "oc_1".into(), thread: None, direct: false };
-    let thread = Place::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
+    let (feishu, _) = connector(fake, FeishuMode::LongConnection);
+    let group = Destination::Chat { chat: "oc_1".into(), thread: None, direct: false };
+    let thread =
+        Destination::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
     prompt(&hold(), async |showing| feishu.show(&group, showing).await.expect("shown")).await;
     let posted = MessageRef {
         chat: "oc_1".into(),
@@ -146,11 +147,11 @@ pub(crate) async fn ours(fake: &FakeFeishu) -> Vec<Asked> {
     };
     prompt(&approved(), async |showing| feishu.repaint(&posted, showing).await.expect("painted"))
         .await;
-    let person = |id: &str| Place::Person(id.into());
+    let person = |id: &str| Destination::Person(id.into());
     let places = [thread, person("ou_ana"), person("on_ana"), person("ana.b")];
     for (key, place) in places.iter().enumerate() {
         let key = key.to_string();
-        let saying = Saying { key: &key, text: "你好", reply_to: None, whisper_to: None };
+        let saying = OutgoingText { key: &key, text: "你好", reply_to: None, whisper_to: None };
         feishu.say(place, &saying).await.expect("said");
     }
     let ours = fake.asked();

@@ -1,7 +1,7 @@
 //! Feishu again: `@larksuiteoapi/node-sdk` as a second judge, written by other people in another language.
 //! It looks at less than the first one: of a webhook it checks the signature alone.
 
-use channels::feishu::Mode;
+use channels::feishu::FeishuMode;
 use ports::channel::{Channel as _, WebhookRequest};
 use ports::clock::Clock as _;
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ struct Case {
 #[tokio::test]
 async fn feishu_node_sdk_takes_and_refuses_the_same_webhooks() {
     let fake = FakeFeishu::start().await;
-    let (feishu, clock) = connector(&fake, Mode::Webhook);
+    let (feishu, clock) = connector(&fake, FeishuMode::Webhook);
     let now = clock.now().as_ms() / 1000;
     let event = message("om_5", "确认 <é> \u{1f44d}", clock.now());
     let click = press("e7", "om_1", "a");
@@ -148,7 +148,7 @@ async fn feishu_node_sdk_connects_to_the_fake_as_we_do() {
     fake.line.cut().await;
     fake.line.until("a second connection", |line| line.connections() == 2).await;
     let theirs = fake.asked_of("ws/endpoint").remove(0);
-    let (feishu, _) = connector(&fake, Mode::LongConnection);
+    let (feishu, _) = connector(&fake, FeishuMode::LongConnection);
     feishu.check().await;
     let ours = fake.asked_of("ws/endpoint").pop().expect("asked");
     assert_eq!(request(&theirs), request(&ours));

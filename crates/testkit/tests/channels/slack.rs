@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::slack::{Mode, Settings, Slack, message, modal};
-use ports::channel::{Channel as _, Place, Saying, WebhookRequest};
+use channels::slack::{Slack, SlackMode, SlackSettings, message, modal};
+use ports::channel::{Channel as _, Destination, OutgoingText, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
@@ -22,9 +22,9 @@ const PYTHON: &str = "CHANNELS_SLACK_PYTHON";
 const ANA: &str = "U0ANA";
 const OPS: &str = "C0OPS";
 
-fn connector(fake: &FakeSlack, mode: Mode) -> (Slack, Arc<MovedClock>) {
+fn connector(fake: &FakeSlack, mode: SlackMode) -> (Slack, Arc<MovedClock>) {
     let clock = MovedClock::new(1);
-    let settings = Settings {
+    let settings = SlackSettings {
         name: "slack".into(),
         app_id: APP_ID.into(),
         team_id: TEAM_ID.into(),
@@ -37,8 +37,8 @@ fn connector(fake: &FakeSlack, mode: Mode) -> (Slack, Arc<MovedClock>) {
     (Slack::new(settings, clock.clone(), Arc::new(NoChance)), clock)
 }
 
-fn over_http() -> Mode {
-    Mode::Http { signing_secret: SecretString::new(SIGNING_SECRET) }
+fn over_http() -> SlackMode {
+    SlackMode::Http { signing_secret: SecretString::new(SIGNING_SECRET) }
 }
 
 fn form(payload: &Value) -> String {
@@ -53,7 +53,7 @@ async fn slack_sdk_takes_and_refuses_the_same_requests() {
     let (slack, clock) = connector(&fake, over_http());
     let inbox = Notebook::default();
     let asked = Asked::deletion().opened(clock.now());
-    let ops = Place::Chat { chat: OPS.into(), thread: None, direct: false };
+    let ops = Destination::Chat { chat: OPS.into(), thread: None, direct: false };
     let posted = slack.show(&ops, &asked.showing()).await.expect("shown").posted;
     let now = clock.now().as_ms() / 1000;
     let event = fake.write(ANA, OPS, "确认 &lt;é&gt;", json!({})).to_string();
@@ -152,7 +152,8 @@ async fn slack_sdk_connects_to_the_fake_as_we_do() {
     let theirs = fake.line.ack(&id).await;
     assert_eq!(theirs["payload"]["response_action"], "errors", "{theirs}");
     // And how it asked where to connect is how we do.
-    let (slack, _) = connector(&fake, Mode::Socket { app_token: SecretString::new(APP_TOKEN) });
+    let (slack, _) =
+        connector(&fake, SlackMode::Socket { app_token: SecretString::new(APP_TOKEN) });
     slack.check().await;
     let opened = fake.asked("apps.connections.open");
     let (theirs, ours) = (&opened[0], opened.last().expect("ours"));
@@ -166,12 +167,12 @@ async fn slack_sdk_connects_to_the_fake_as_we_do() {
 async fn slack_sdk_asks_what_we_ask() {
     let fake = FakeSlack::start().await;
     let (slack, clock) = connector(&fake, over_http());
-    let ops = Place::Chat { chat: OPS.into(), thread: None, direct: false };
+    let ops = Destination::Chat { chat: OPS.into(), thread: None, direct: false };
     let asked = Asked::deletion().opened(clock.now());
     let posted = slack.show(&ops, &asked.showing()).await.expect("shown").posted;
     slack.repaint(&posted, &asked.clone().approved().showing()).await.expect("painted");
     let whom = format!("{TEAM_ID}:{ANA}");
-    let saying = Saying { key: "1", text: "你好", reply_to: None, whisper_to: Some(&whom) };
+    let saying = OutgoingText { key: "1", text: "你好", reply_to: None, whisper_to: Some(&whom) };
     slack.say(&ops, &saying).await.expect("said");
     // The second time it looks for the first.
     slack.show(&ops, &asked.showing()).await.expect("found");

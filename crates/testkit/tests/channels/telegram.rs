@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::telegram::{Settings, Telegram, Token};
-use ports::channel::{Channel as _, Place, Saying};
+use channels::telegram::{BotToken, Telegram, TelegramSettings};
+use ports::channel::{Channel as _, Destination, OutgoingText};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
 use testkit::fake_chat::{MovedClock, NoChance};
@@ -19,13 +19,13 @@ const ANA: User = User(7);
 const GROUP: i64 = -1_001_234;
 
 fn connector(fake: &FakeTelegram) -> Telegram {
-    let token = Token::new(TOKEN).expect("a token");
-    let settings = Settings::new("tg", token, fake.url().parse().expect("a URL"));
+    let token = BotToken::new(TOKEN).expect("a token");
+    let settings = TelegramSettings::new("tg", token, fake.url().parse().expect("a URL"));
     Telegram::new(settings, MovedClock::new(1) as Arc<_>, Arc::new(NoChance))
 }
 
-fn group() -> Place {
-    Place::Chat { chat: GROUP.to_string(), thread: None, direct: false }
+fn group() -> Destination {
+    Destination::Chat { chat: GROUP.to_string(), thread: None, direct: false }
 }
 
 #[tokio::test]
@@ -35,7 +35,8 @@ async fn telegram_library_asks_what_we_ask() {
     let asked = Asked::deletion();
     let posted = bot.show(&group(), &asked.showing()).await.expect("shown").posted;
     bot.repaint(&posted, &asked.approved().showing()).await.expect("painted");
-    let saying = Saying { key: "1", text: "你好 <b>", reply_to: Some("1"), whisper_to: None };
+    let saying =
+        OutgoingText { key: "1", text: "你好 <b>", reply_to: Some("1"), whisper_to: None };
     bot.say(&group(), &saying).await.expect("said");
     let mut judge = Judge::start("telegram", PYTHON, &["golden", &fake.url(), TOKEN]);
     for (method, index) in [("sendMessage", 0), ("editMessageText", 0), ("sendMessage", 1)] {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use channels::webhook::{ChannelSettings, Secret, Webhook};
-use ports::channel::{Channel as _, Place, WebhookRequest};
+use channels::webhook::{ChannelSettings, Webhook, WebhookSecret};
+use ports::channel::{Channel as _, Destination, WebhookRequest};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::asked::Asked;
@@ -30,8 +30,8 @@ async fn connector() -> (Front<Receiver>, Webhook, Arc<MovedClock>) {
     let settings = ChannelSettings {
         name: "ci".into(),
         url: front.url(),
-        secret: Secret::parse(OUT).expect("a secret"),
-        inbound_secret: Some(Secret::parse(IN).expect("a secret")),
+        secret: WebhookSecret::parse(OUT).expect("a secret"),
+        inbound_secret: Some(WebhookSecret::parse(IN).expect("a secret")),
         speaks_for: ["ana-42".to_owned()].into(),
         allow_private_addresses: true,
     };
@@ -42,7 +42,7 @@ async fn connector() -> (Front<Receiver>, Webhook, Arc<MovedClock>) {
 #[tokio::test]
 async fn standardwebhooks_verifies_what_we_sign() {
     let (front, webhook, _) = connector().await;
-    let place = Place::Chat { chat: "确".into(), thread: None, direct: false };
+    let place = Destination::Chat { chat: "确".into(), thread: None, direct: false };
     webhook.show(&place, &Asked::deletion().showing()).await.expect("shown");
     let told = front.asked().remove(0);
     let headers: Value = ["webhook-id", "webhook-timestamp", "webhook-signature"]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::email::{Email, Tls};
-use ports::channel::{Channel, MessageRef, Place, Pointer};
+use ports::channel::{Channel, Destination, MessageRef, Pointer};
 use ports::clock::Clock;
 use testkit::conforms::{Platform, conforms};
 use testkit::fake_chat::MovedClock;
@@ -45,7 +45,7 @@ impl Platform for OnMail {
         &*self.clock
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Destination {
         ana()
     }
 

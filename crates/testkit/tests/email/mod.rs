@@ -5,8 +5,8 @@ mod conforms;
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::email::{Email, Login, Settings, Tls};
-use ports::channel::{Channel, ChannelError, Place, Saying, WebhookRequest};
+use channels::email::{Email, EmailSettings, Login, Tls};
+use ports::channel::{Channel, ChannelError, Destination, OutgoingText, WebhookRequest};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use testkit::asked::Asked;
@@ -14,8 +14,8 @@ use testkit::fake_chat::MovedClock;
 use testkit::fake_mail::{FakeMail, MailTrouble, PASSWORD};
 use testkit::inbox::Notebook;
 
-fn settings(mail: &FakeMail, tls: Tls, password: &str) -> Settings {
-    Settings {
+fn settings(mail: &FakeMail, tls: Tls, password: &str) -> EmailSettings {
+    EmailSettings {
         name: "mail".into(),
         host: "127.0.0.1".into(),
         port: mail.port(),
@@ -32,8 +32,8 @@ fn email(mail: &FakeMail, tls: Tls, password: &str) -> Email {
     Email::new(settings(mail, tls, password), MovedClock::new(100)).unwrap()
 }
 
-fn ana() -> Place {
-    Place::Person("ana@example.com".into())
+fn ana() -> Destination {
+    Destination::Person("ana@example.com".into())
 }
 
 /// The parts of a letter as a reader sees them: soft line breaks and escapes undone.
@@ -109,7 +109,7 @@ async fn a_title_cannot_add_headers_or_recipients() {
     for strange in
         ["", "ana", "a@b\r\nRCPT TO:<eve@example.com>", "ana@example.com, eve@example.com"]
     {
-        let refused = email.show(&Place::Person(strange.into()), &asked.showing()).await;
+        let refused = email.show(&Destination::Person(strange.into()), &asked.showing()).await;
         assert!(matches!(refused, Err(ChannelError::Never(_))), "{strange:?}: {refused:?}");
     }
 }
@@ -163,11 +163,11 @@ async fn nothing_is_sent_in_the_clear_or_under_a_wrong_name() {
     assert!(checked[0].wrong.as_deref().unwrap().contains("does not take the user"), "{checked:?}");
     let well = email(&mail, Tls::Off, PASSWORD).check().await;
     assert_eq!(well[0].wrong, None);
-    let gone = Settings { port: 9, ..settings(&mail, Tls::Off, PASSWORD) };
+    let gone = EmailSettings { port: 9, ..settings(&mail, Tls::Off, PASSWORD) };
     let gone = Email::new(gone, MovedClock::new(100)).unwrap();
     let error = gone.show(&ana(), &asked.showing()).await.unwrap_err();
     assert!(matches!(error, ChannelError::Again { .. }), "it never left: {error}");
-    let nobody = Settings { from: "nobody".into(), ..settings(&mail, Tls::Off, PASSWORD) };
+    let nobody = EmailSettings { from: "nobody".into(), ..settings(&mail, Tls::Off, PASSWORD) };
     assert!(Email::new(nobody, MovedClock::new(1)).is_err());
 }
 
@@ -175,7 +175,7 @@ async fn nothing_is_sent_in_the_clear_or_under_a_wrong_name() {
 async fn nobody_talks_to_it() {
     let mail = FakeMail::start().await;
     let email = email(&mail, Tls::Off, PASSWORD);
-    let saying = Saying { key: "1", text: "hello", reply_to: None, whisper_to: None };
+    let saying = OutgoingText { key: "1", text: "hello", reply_to: None, whisper_to: None };
     assert!(matches!(email.say(&ana(), &saying).await, Err(ChannelError::Never(_))));
     let mut asked = Asked::deletion();
     asked.link = None;

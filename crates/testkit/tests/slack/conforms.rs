@@ -1,7 +1,7 @@
 //! Slack passes what every channel passes.
 
-use channels::slack::Mode;
-use ports::channel::{Channel, MessageRef, Place, Pointer};
+use channels::slack::SlackMode;
+use ports::channel::{Channel, Destination, MessageRef, Pointer};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ impl Platform for OnSlack {
         &*self.0.clock
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Destination {
         ops()
     }
 
@@ -61,6 +61,6 @@ impl Platform for OnSlack {
 
 #[tokio::test]
 async fn it_conforms() {
-    let mode = Mode::Http { signing_secret: SecretString::new(SIGNING_SECRET) };
+    let mode = SlackMode::Http { signing_secret: SecretString::new(SIGNING_SECRET) };
     conforms(&OnSlack(Stage::faster(mode, 50).await)).await;
 }

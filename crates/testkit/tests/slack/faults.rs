@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ports::channel::{Channel, ChannelError, Place};
+use ports::channel::{Channel, ChannelError, Destination};
 use serde_json::json;
 use testkit::fake_chat::{Fault, Reply};
 
@@ -59,9 +59,12 @@ async fn every_fault_has_its_remedy() {
 #[tokio::test]
 async fn a_prompt_whose_answer_was_lost_is_found_and_not_sent_twice() {
     let stage = Stage::http().await;
-    let thread =
-        Place::Chat { chat: OPS.into(), thread: Some("1794700000.000001".into()), direct: false };
-    let person = Place::Person(format!("T0FAKE:{ANA}"));
+    let thread = Destination::Chat {
+        chat: OPS.into(),
+        thread: Some("1794700000.000001".into()),
+        direct: false,
+    };
+    let person = Destination::Person(format!("T0FAKE:{ANA}"));
     for (number, (place, channel)) in
         [(ops(), OPS), (thread, OPS), (person, "D0ANA")].into_iter().enumerate()
     {

@@ -1,6 +1,6 @@
 //! What is sent, to the letter, and how it changes.
 
-use ports::channel::{Channel, ChannelError, Place};
+use ports::channel::{Channel, ChannelError, Destination};
 use serde_json::json;
 use testkit::asked::Asked;
 use testkit::fake_slack::BOT_TOKEN;
@@ -41,17 +41,20 @@ async fn a_hold_is_shown_and_repainted() {
 async fn a_person_and_a_thread_are_reached() {
     let stage = Stage::http().await;
     let asked = stage.asked();
-    let ana = Place::Person(format!("T0FAKE:{ANA}"));
+    let ana = Destination::Person(format!("T0FAKE:{ANA}"));
     let posted = stage.slack.show(&ana, &asked.showing()).await.unwrap().posted;
     assert_eq!((posted.chat.as_str(), posted.direct), ("D0ANA", true));
-    let thread =
-        Place::Chat { chat: OPS.into(), thread: Some("1794700000.000001".into()), direct: false };
+    let thread = Destination::Chat {
+        chat: OPS.into(),
+        thread: Some("1794700000.000001".into()),
+        direct: false,
+    };
     let asked = asked.keyed("8R3");
     let posted = stage.slack.show(&thread, &asked.showing()).await.unwrap().posted;
     assert_eq!(posted.thread.as_deref(), Some("1794700000.000001"));
     assert_eq!(stage.fake.asked("chat.postMessage")[1].json()["thread_ts"], "1794700000.000001");
     for stranger in ["T0OTHER:U0ANA", "U0ANA", "T0FAKE:"] {
-        let place = Place::Person(stranger.into());
+        let place = Destination::Person(stranger.into());
         let nobody = stage.slack.show(&place, &asked.showing()).await;
         assert!(matches!(nobody, Err(ChannelError::Never(_))), "{stranger}: {nobody:?}");
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use channels::slack::{Mode, Settings, Slack};
-use ports::channel::{Channel, HookReply, MessageRef, Place, Saying, WebhookRequest};
+use channels::slack::{Slack, SlackMode, SlackSettings};
+use ports::channel::{Channel, Destination, HookReply, MessageRef, OutgoingText, WebhookRequest};
 use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use serde_json::Value;
@@ -37,15 +37,15 @@ impl Stage {
     }
 
     pub(crate) async fn http() -> Stage {
-        Stage::new(Mode::Http { signing_secret: SecretString::new(SIGNING_SECRET) }).await
+        Stage::new(SlackMode::Http { signing_secret: SecretString::new(SIGNING_SECRET) }).await
     }
 
-    pub(crate) async fn new(mode: Mode) -> Stage {
+    pub(crate) async fn new(mode: SlackMode) -> Stage {
         Stage::faster(mode, 1).await
     }
 
     /// With waits that are so many times shorter.
-    pub(crate) async fn faster(mode: Mode, times: u32) -> Stage {
+    pub(crate) async fn faster(mode: SlackMode, times: u32) -> Stage {
         let fake = FakeSlack::start().await;
         let clock = MovedClock::new(times);
         let slack = app(&fake, mode, clock.clone());
@@ -67,7 +67,7 @@ impl Stage {
     }
 
     /// The same app in another process.
-    pub(crate) fn reborn(&mut self, mode: Mode) {
+    pub(crate) fn reborn(&mut self, mode: SlackMode) {
         self.slack = app(&self.fake, mode, self.clock.clone());
     }
 
@@ -109,12 +109,12 @@ impl Stage {
     }
 }
 
-pub(crate) fn socket_mode() -> Mode {
-    Mode::Socket { app_token: SecretString::new(APP_TOKEN) }
+pub(crate) fn socket_mode() -> SlackMode {
+    SlackMode::Socket { app_token: SecretString::new(APP_TOKEN) }
 }
 
-fn app(fake: &FakeSlack, mode: Mode, clock: Arc<MovedClock>) -> Arc<Slack> {
-    let settings = Settings {
+fn app(fake: &FakeSlack, mode: SlackMode, clock: Arc<MovedClock>) -> Arc<Slack> {
+    let settings = SlackSettings {
         name: "slack".into(),
         app_id: APP_ID.into(),
         team_id: TEAM_ID.into(),
@@ -134,12 +134,12 @@ pub(crate) fn form(payload: &Value) -> String {
     form.query().unwrap().to_owned()
 }
 
-pub(crate) fn ops() -> Place {
-    Place::Chat { chat: OPS.into(), thread: None, direct: false }
+pub(crate) fn ops() -> Destination {
+    Destination::Chat { chat: OPS.into(), thread: None, direct: false }
 }
 
-pub(crate) fn saying(text: &str) -> Saying<'_> {
-    Saying { key: "s1", text, reply_to: None, whisper_to: None }
+pub(crate) fn saying(text: &str) -> OutgoingText<'_> {
+    OutgoingText { key: "s1", text, reply_to: None, whisper_to: None }
 }
 
 /// What must happen in a moment.

@@ -1,6 +1,6 @@
 //! Telegram passes what every channel passes.
 
-use ports::channel::{Channel, MessageRef, Place, Pointer};
+use ports::channel::{Channel, Destination, MessageRef, Pointer};
 use ports::clock::Clock;
 use testkit::conforms::{Platform, conforms, pointers_in};
 use testkit::faults::Fault;
@@ -18,7 +18,7 @@ impl Platform for OnTelegram {
         &*self.0.clock
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Destination {
         group()
     }
 

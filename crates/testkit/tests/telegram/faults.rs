@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::telegram::{Settings, Telegram, Token};
+use channels::telegram::{BotToken, Telegram, TelegramSettings};
 use engine::SystemClock;
 use ports::channel::{Channel, ChannelError};
 use serde_json::json;
@@ -70,8 +70,8 @@ async fn a_message_that_is_gone_is_gone_and_a_chat_that_is_closed_stays_so() {
 #[tokio::test]
 async fn nobody_there_and_a_wrong_token_are_told_apart() {
     let clock = Arc::new(SystemClock::new(None));
-    let token = Token::new(TOKEN).unwrap();
-    let settings = Settings::new("tg", token, "http://127.0.0.1:9".parse().unwrap());
+    let token = BotToken::new(TOKEN).unwrap();
+    let settings = TelegramSettings::new("tg", token, "http://127.0.0.1:9".parse().unwrap());
     let bot = Telegram::new(settings, clock.clone(), Arc::new(NoChance));
     let error = bot.show(&group(), &Asked::deletion().showing()).await.unwrap_err();
     assert_eq!(kind(&error), "again", "it never left: {error}");
@@ -80,8 +80,8 @@ async fn nobody_there_and_a_wrong_token_are_told_apart() {
     assert!(checked[0].wrong.as_deref().unwrap().contains("cannot be reached"), "{checked:?}");
 
     let stage = Stage::polling().await;
-    let token = Token::new("424242:wrong-token").unwrap();
-    let settings = Settings::new("tg", token, stage.fake.url().parse().unwrap());
+    let token = BotToken::new("424242:wrong-token").unwrap();
+    let settings = TelegramSettings::new("tg", token, stage.fake.url().parse().unwrap());
     let bot = Telegram::new(settings, clock, Arc::new(NoChance));
     let error = bot.show(&group(), &Asked::deletion().showing()).await.unwrap_err();
     assert!(
@@ -110,7 +110,7 @@ async fn polling_goes_on_after_every_fault() {
     stage.fake.write(ANA.directly(), "hello", json!({}));
     // Waits of seconds between the tries: here nobody waits.
     stage.clock = Arc::new(Hurried);
-    stage.restart(channels::telegram::Mode::Polling).await;
+    stage.restart(channels::telegram::TelegramMode::Polling).await;
     assert_eq!(stage.inbox.written(1).await[0].text, "hello");
     stage.stop().await;
 }
@@ -138,7 +138,7 @@ async fn an_answer_that_was_turned_away_is_given_again_and_a_lost_one_is_not() {
     stage.fake.faults().plan("answerCallbackQuery", Fault::Wait(1));
     stage.fake.faults().plan("answerCallbackQuery", Fault::Lost);
     stage.clock = Arc::new(Hurried);
-    stage.restart(channels::telegram::Mode::Polling).await;
+    stage.restart(channels::telegram::TelegramMode::Polling).await;
     let query = stage.fake.press(ANA, GROUP, number(&posted.message), "Approve once");
     while stage.fake.requests("answerCallbackQuery").len() < 2 {
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use channels::telegram::Mode;
+use channels::telegram::TelegramMode;
 use ports::channel::{Channel, PressReply};
 use serde_json::json;
 use testkit::asked::Asked;
@@ -129,7 +129,7 @@ async fn a_restart_loses_nothing() {
     stage.inbox.written(1).await;
     stage.stop().await;
     stage.fake.write(ANA.directly(), "between", json!({}));
-    stage.restart(Mode::Polling).await;
+    stage.restart(TelegramMode::Polling).await;
     let wrote = stage.inbox.written(2).await;
     // What was not confirmed before the restart comes twice under one name.
     let mut events: Vec<String> = wrote.iter().map(|one| one.event.clone()).collect();

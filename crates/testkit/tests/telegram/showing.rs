@@ -1,7 +1,7 @@
 //! What is sent, to the letter, and how it changes.
 
 use domain::hold::Question;
-use ports::channel::{Channel, ChannelError, Place};
+use ports::channel::{Channel, ChannelError, Destination};
 use serde_json::json;
 use testkit::asked::Asked;
 
@@ -45,12 +45,14 @@ async fn a_hold_is_shown_and_repainted() {
 async fn a_person_and_a_topic_are_reached() {
     let stage = Stage::polling().await;
     let asked = Asked::deletion();
-    let direct = stage.bot.show(&Place::Person("7".into()), &asked.showing()).await.unwrap().posted;
+    let direct =
+        stage.bot.show(&Destination::Person("7".into()), &asked.showing()).await.unwrap().posted;
     assert_eq!((direct.chat.as_str(), direct.direct), ("7", true));
     let body = &stage.fake.requests("sendMessage")[0].body;
     assert!(!body["text"].as_str().unwrap().contains("mention me"), "{body}");
 
-    let topic = Place::Chat { chat: GROUP.to_string(), thread: Some("9".into()), direct: false };
+    let topic =
+        Destination::Chat { chat: GROUP.to_string(), thread: Some("9".into()), direct: false };
     let lost = stage.bot.show(&topic, &asked.showing()).await;
     assert!(matches!(lost, Err(ChannelError::Never(_))), "no such topic: {lost:?}");
     stage.fake.topic(GROUP, 9);
@@ -58,7 +60,7 @@ async fn a_person_and_a_topic_are_reached() {
     assert_eq!(posted.thread.as_deref(), Some("9"));
     assert_eq!(stage.fake.requests("sendMessage")[2].body["message_thread_id"], 9);
 
-    for place in [Place::Person("ana".into()), Place::Person(String::new())] {
+    for place in [Destination::Person("ana".into()), Destination::Person(String::new())] {
         let nobody = stage.bot.show(&place, &asked.showing()).await;
         assert!(matches!(nobody, Err(ChannelError::Never(_))), "{nobody:?}");
     }

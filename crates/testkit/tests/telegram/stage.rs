@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use channels::telegram::{Mode, Secret, Settings, Telegram, Token};
+use channels::telegram::{BotToken, Telegram, TelegramMode, TelegramSecret, TelegramSettings};
 use engine::SystemClock;
-use ports::channel::{Channel, HookReply, Inbox, MessageRef, Place, Saying, WebhookRequest};
+use ports::channel::{
+    Channel, Destination, HookReply, Inbox, MessageRef, OutgoingText, WebhookRequest,
+};
 use ports::clock::Clock;
 use testkit::asked::Asked;
 use testkit::fake_chat::NoChance;
@@ -28,15 +30,15 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn polling() -> Stage {
-        Stage::new(Mode::Polling).await
+        Stage::new(TelegramMode::Polling).await
     }
 
     pub(crate) async fn webhook() -> Stage {
-        let secret = Secret::new(SECRET).unwrap();
-        Stage::new(Mode::Webhook { secret, address: None }).await
+        let secret = TelegramSecret::new(SECRET).unwrap();
+        Stage::new(TelegramMode::Webhook { secret, address: None }).await
     }
 
-    pub(crate) async fn new(mode: Mode) -> Stage {
+    pub(crate) async fn new(mode: TelegramMode) -> Stage {
         let fake = FakeTelegram::start().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(None));
         let bot = bot(&fake, mode, clock.clone());
@@ -50,7 +52,7 @@ impl Stage {
     }
 
     /// Stops listening, and starts again as another process would.
-    pub(crate) async fn restart(&mut self, mode: Mode) {
+    pub(crate) async fn restart(&mut self, mode: TelegramMode) {
         self.stop().await;
         self.bot = bot(&self.fake, mode, self.clock.clone());
         self.stop = CancellationToken::new();
@@ -81,19 +83,19 @@ impl Stage {
     }
 }
 
-fn bot(fake: &FakeTelegram, mode: Mode, clock: Arc<dyn Clock>) -> Arc<Telegram> {
-    let token = Token::new(TOKEN).unwrap();
-    let mut settings = Settings::new("tg", token, fake.url().parse().unwrap());
+fn bot(fake: &FakeTelegram, mode: TelegramMode, clock: Arc<dyn Clock>) -> Arc<Telegram> {
+    let token = BotToken::new(TOKEN).unwrap();
+    let mut settings = TelegramSettings::new("tg", token, fake.url().parse().unwrap());
     settings.mode = mode;
     Arc::new(Telegram::new(settings, clock, Arc::new(NoChance)))
 }
 
-pub(crate) fn group() -> Place {
-    Place::Chat { chat: GROUP.to_string(), thread: None, direct: false }
+pub(crate) fn group() -> Destination {
+    Destination::Chat { chat: GROUP.to_string(), thread: None, direct: false }
 }
 
-pub(crate) fn saying(text: &str) -> Saying<'_> {
-    Saying { key: "s1", text, reply_to: None, whisper_to: None }
+pub(crate) fn saying(text: &str) -> OutgoingText<'_> {
+    OutgoingText { key: "s1", text, reply_to: None, whisper_to: None }
 }
 
 pub(crate) fn number(text: &str) -> i64 {

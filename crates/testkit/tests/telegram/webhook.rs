@@ -1,6 +1,6 @@
 //! Updates that the platform brings.
 
-use channels::telegram::{Mode, Secret};
+use channels::telegram::{TelegramMode, TelegramSecret};
 use ports::channel::{Channel, PressReply};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
@@ -86,9 +86,9 @@ async fn what_is_unknown_is_acknowledged() {
 
 #[tokio::test]
 async fn the_platform_is_told_where_we_are() {
-    let secret = Secret::new(SECRET).unwrap();
+    let secret = TelegramSecret::new(SECRET).unwrap();
     let address = "https://hold.example.org/channels/tg/events".parse().unwrap();
-    let mut stage = Stage::new(Mode::Webhook { secret, address: Some(address) }).await;
+    let mut stage = Stage::new(TelegramMode::Webhook { secret, address: Some(address) }).await;
     let wrong = |checked: Vec<ports::channel::Checked>| {
         checked.into_iter().find(|one| one.what == "updates by webhook").unwrap().wrong
     };

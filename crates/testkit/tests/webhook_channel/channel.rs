@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use channels::webhook::{ChannelSettings, Secret, Webhook};
+use channels::webhook::{ChannelSettings, Webhook, WebhookSecret};
 use domain::answer::Answer;
 use domain::hold::{HoldChange, HoldOutcome};
 use domain::outcome::ToolResult;
 use ports::channel::{
-    Channel, ChannelError, HookReply, MessageRef, Place, Ruling, Saying, Step, StepKind,
-    WebhookRequest,
+    Channel, ChannelError, Destination, HookReply, MessageRef, OutgoingText, Ruling, Step,
+    StepKind, WebhookRequest,
 };
 use ports::clock::Clock;
 use ring::hmac;
@@ -43,8 +43,8 @@ pub(crate) fn settings(url: String) -> ChannelSettings {
     ChannelSettings {
         name: "ci".into(),
         url,
-        secret: Secret::parse(OUT).unwrap(),
-        inbound_secret: Some(Secret::parse(IN).unwrap()),
+        secret: WebhookSecret::parse(OUT).unwrap(),
+        inbound_secret: Some(WebhookSecret::parse(IN).unwrap()),
         speaks_for: BTreeSet::from(["ana-42".to_owned()]),
         allow_private_addresses: true,
     }
@@ -93,8 +93,8 @@ pub(crate) fn signed(id: &str, at_s: i64, body: &str, secret: &str) -> Vec<(Stri
     ]
 }
 
-pub(crate) fn ops() -> Place {
-    Place::Chat { chat: "ops".into(), thread: None, direct: false }
+pub(crate) fn ops() -> Destination {
+    Destination::Chat { chat: "ops".into(), thread: None, direct: false }
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn whatever_is_not_known_to_have_arrived_is_sent_again() {
     let guarded =
         ChannelSettings { allow_private_addresses: false, ..settings("https://127.0.0.1/".into()) };
     assert!(Webhook::new(guarded, stage.clock.clone()).is_err(), "not into our own network");
-    let saying = Saying { key: "1", text: "hello", reply_to: None, whisper_to: None };
+    let saying = OutgoingText { key: "1", text: "hello", reply_to: None, whisper_to: None };
     assert!(matches!(stage.webhook.say(&ops(), &saying).await, Err(ChannelError::Never(_))));
     assert!(stage.webhook.check().await.iter().all(|one| one.wrong.is_none()));
 }

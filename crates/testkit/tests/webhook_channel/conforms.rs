@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use channels::webhook::Webhook;
-use ports::channel::{Channel, MessageRef, Place, Pointer};
+use ports::channel::{Channel, Destination, MessageRef, Pointer};
 use ports::clock::Clock;
 use serde_json::Value;
 use testkit::conforms::{Platform, conforms, pointers_in};
@@ -45,7 +45,7 @@ impl Platform for OnWebhook {
         &*self.clock
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Destination {
         ops()
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use channels::webhook::{ChannelSettings, Secret, Settings, Webhook, WebhookCourier};
+use channels::webhook::{ChannelSettings, Webhook, WebhookCourier, WebhookSecret, WebhookSettings};
 use chat::{ChatService, Connector, Limits};
 use domain::answer::{Answer, Scope};
 use domain::hold::{Hold, Question};
@@ -142,7 +142,7 @@ impl House {
             store: Arc::new(stores::MemoryStore::new(node)),
             clock: clock.clone(),
             chance: Arc::new(SystemChance::default()),
-            courier: Arc::new(WebhookCourier::new(Settings::default(), clock.clone())),
+            courier: Arc::new(WebhookCourier::new(WebhookSettings::default(), clock.clone())),
             people: people(),
             policy: policy(),
             agents: Vec::new(),
@@ -240,8 +240,8 @@ fn board(engine: &Engine, front: &Front<Receiver>, clock: &Arc<Hands>) -> ChatSe
     let settings = ChannelSettings {
         name: "ci".into(),
         url: format!("{}/hook", front.url()),
-        secret: Secret::parse(OUT).unwrap(),
-        inbound_secret: Some(Secret::parse(IN).unwrap()),
+        secret: WebhookSecret::parse(OUT).unwrap(),
+        inbound_secret: Some(WebhookSecret::parse(IN).unwrap()),
         speaks_for: BTreeSet::new(),
         allow_private_addresses: true,
     };

@@ -35,19 +35,19 @@ pub fn again(kind: Word, bytes: &[u8]) -> Result<Vec<u8>, String> {
             parse_record::<ExitRecord>(bytes).and_then(|exit| Ok(serde_json::to_vec(&exit)?))
         }
     };
-    written.map_err(told)
+    written.map_err(error_text)
 }
 
 /// Whether an attempt is said never to have begun.
 pub fn is_fenced(bytes: &[u8]) -> Result<bool, String> {
-    parse_record::<FirstRecord>(bytes).map(|first| first == FirstRecord::Fenced).map_err(told)
+    parse_record::<FirstRecord>(bytes).map(|first| first == FirstRecord::Fenced).map_err(error_text)
 }
 
 /// An order as it would be sent again, and how many bytes it took.
 pub fn order_again(bytes: &[u8]) -> Result<(Vec<u8>, usize), String> {
     let mut rest = bytes;
     let order = read_order(&mut rest).map_err(|error| visible(&error.to_string()))?;
-    Ok((encode_order(&order).map_err(told)?, bytes.len() - rest.len()))
+    Ok((encode_order(&order).map_err(error_text)?, bytes.len() - rest.len()))
 }
 
 /// The parent and the group of a process, by what the kernel says of it.
@@ -62,13 +62,13 @@ pub fn printed(streams: &[&[u8]]) -> io::Result<CapturedOutput> {
 
 /// What is made of a last word and of what was printed, if whoever ended by itself did well.
 pub fn outcome(last: &[u8], stdout: &[u8], stderr: &[u8]) -> Result<(ExitRecord, Outcome), String> {
-    let exit: ExitRecord = parse_record(last).map_err(told)?;
+    let exit: ExitRecord = parse_record(last).map_err(error_text)?;
     let (stdout, both) = (printed(&[stdout]), printed(&[stdout, stderr]));
-    let (stdout, both) = (stdout.map_err(told)?, both.map_err(told)?);
+    let (stdout, both) = (stdout.map_err(error_text)?, both.map_err(error_text)?);
     let trace = AttemptTrace::Ended(EndedAttempt { exit: exit.clone(), stdout, both });
     Ok((exit, trace.into_outcome(|ended| Outcome::Succeeded(ended.both.to_output()))))
 }
 
-fn told(error: impl Display) -> String {
+fn error_text(error: impl Display) -> String {
     error.to_string()
 }

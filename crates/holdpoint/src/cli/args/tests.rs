@@ -149,7 +149,7 @@ fn what_makes_no_sense_is_refused_as_usage() {
 #[test]
 fn a_gated_command_keeps_its_own_options() {
     let cli = parse("gate --title T -- rm --title X -- y").unwrap();
-    let Command::Gate(args) = cli.command else { panic!("not a gate") };
+    let CliCommand::Gate(args) = cli.command else { panic!("not a gate") };
     assert_eq!(args.command, ["rm", "--title", "X", "--", "y"]);
     assert_eq!(args.title.as_deref(), Some("T"));
 }

@@ -12,7 +12,7 @@ use super::{PLATFORMS, PlatformConfig, zone};
 use crate::config::agent::{AgentConfig, refer};
 use crate::config::doors::DOORS;
 use crate::config::error::listed;
-use crate::config::source::{Result, Source};
+use crate::config::source::{ConfigSource, Result};
 use crate::platform::{EXPIRES_DEFAULT, EXPIRES_MAX};
 
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl CommonTable {
     pub(super) fn platform(
         &self,
         name: &Spanned<String>,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
     ) -> Result<&'static str> {
         // It stands in addresses: `/channels/NAME/events`.
         source.name("channel", name, "-_")?;
@@ -90,7 +90,7 @@ impl CommonTable {
         name: &Spanned<String>,
         platform: Option<PlatformConfig>,
         agents: &[AgentConfig],
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
     ) -> Result<Option<ChannelConfig>> {
         if let Some(agent) = &self.agent {
             let ids: Vec<&str> = agents.iter().map(|agent| &*agent.id).collect();

@@ -1,6 +1,6 @@
 //! `[channels.NAME]`, the keys of DingTalk.
 
-use channels::dingtalk::{Envelope, Mode, Settings, Webhook};
+use channels::dingtalk::{DingTalkEnvelope, DingTalkMode, DingTalkSettings, Webhook};
 use egress::Network;
 use reqwest::Url;
 use toml::Spanned;
@@ -87,10 +87,10 @@ impl PlatformTable for DingtalkTable {
             let events = || {
                 let Some((token, key)) = &events else { return Ok(None) };
                 let token = opening.secret("event token", token)?;
-                let open = |key: &str| Envelope::new(token.expose(), key, &client_id);
+                let open = |key: &str| DingTalkEnvelope::new(token.expose(), key, &client_id);
                 opening.parsed("event key", key, open).map(Some)
             };
-            Ok(Settings {
+            Ok(DingTalkSettings {
                 name: opening.name(),
                 client_id: client_id.clone(),
                 client_secret: opening.secret("client secret", &client_secret)?,
@@ -99,8 +99,8 @@ impl PlatformTable for DingtalkTable {
                 base_url: base_url.clone(),
                 session_hosts: session_hosts.clone(),
                 mode: match &webhook_secrets {
-                    None => Mode::Stream,
-                    Some((path_secret, card_secret)) => Mode::Webhook(Webhook {
+                    None => DingTalkMode::Stream,
+                    Some((path_secret, card_secret)) => DingTalkMode::Webhook(Webhook {
                         path_secret: opening.secret("path secret", path_secret)?,
                         card_secret: opening.secret_if_given("card secret", card_secret)?,
                         card_route: card_route.clone(),
@@ -175,7 +175,7 @@ mod tests {
             let own = own
                 .open_with(channel, |_| "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
                 .expect("settings");
-            let by_webhook = matches!(own.mode, Mode::Webhook(_));
+            let by_webhook = matches!(own.mode, DingTalkMode::Webhook(_));
             format!("{} {by_webhook} {}", own.client_id, own.base_url)
         })
     }

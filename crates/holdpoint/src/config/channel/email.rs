@@ -1,6 +1,6 @@
 //! `[channels.NAME]`, the keys of e-mail.
 
-use channels::email::{Login, Settings, Tls};
+use channels::email::{EmailSettings, Login, Tls};
 use toml::Spanned;
 
 use super::table::{PlatformTable, platform_table};
@@ -58,7 +58,7 @@ impl PlatformTable for EmailTable {
                 let password = opening.secret("password", password)?;
                 Ok::<_, String>(Login { user: user.clone(), password })
             });
-            Ok(Settings {
+            Ok(EmailSettings {
                 name: opening.name(),
                 host: host.clone(),
                 port,

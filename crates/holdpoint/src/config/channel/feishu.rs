@@ -1,6 +1,6 @@
 //! `[channels.NAME]`, the keys of Feishu and Lark.
 
-use channels::feishu::{Mode, Settings};
+use channels::feishu::{FeishuMode, FeishuSettings};
 use toml::Spanned;
 
 use super::table::{PlatformTable, platform_table};
@@ -28,14 +28,15 @@ impl PlatformTable for FeishuTable {
             self.app_id,
             "`app_id` is missing; the developer console shows it, like `cli_a1b2c3d4`",
         )?;
-        let words = [("long_connection", Mode::LongConnection), ("webhook", Mode::Webhook)];
+        let words =
+            [("long_connection", FeishuMode::LongConnection), ("webhook", FeishuMode::Webhook)];
         let mode = at.word("mode", &self.mode, &words)?.unwrap_or_default();
         let verification_token = at.secret_if_given(
             "verification_token",
             &self.verification_token_env,
             &self.verification_token_file,
         )?;
-        if mode == Mode::Webhook && verification_token.is_none() {
+        if mode == FeishuMode::Webhook && verification_token.is_none() {
             return at.wrong(
                 "with `mode = \"webhook\"` `verification_token_env` is needed; it stands under \
                  Events & Callbacks → Encryption Strategy",
@@ -44,7 +45,7 @@ impl PlatformTable for FeishuTable {
         let encrypt_key =
             at.secret_if_given("encrypt_key", &self.encrypt_key_env, &self.encrypt_key_file)?;
         // The token stands in every event, and whoever has seen one could write another.
-        if mode == Mode::Webhook && encrypt_key.is_none() {
+        if mode == FeishuMode::Webhook && encrypt_key.is_none() {
             return at.wrong(
                 "with `mode = \"webhook\"` `encrypt_key_env` is needed, for without it nothing is \
                  signed; set the key in the developer console under Events & Callbacks → \
@@ -55,7 +56,7 @@ impl PlatformTable for FeishuTable {
         let base_url = at.address("base_url", &self.base_url, "https://open.feishu.cn")?;
         let tenant_key = self.tenant_key;
         Ok(PlatformConfig::Feishu(Unopened::new(move |opening| {
-            Ok(Settings {
+            Ok(FeishuSettings {
                 name: opening.name(),
                 app_id: app_id.clone(),
                 app_secret: opening.secret("app secret", &app_secret)?,

@@ -22,7 +22,7 @@ use toml::Spanned;
 
 use super::agent::AgentConfig;
 use super::mistakes::Mistakes;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 pub use common::ChannelConfig;
 pub use unopened::Unopened;
@@ -45,23 +45,23 @@ pub(super) const PLATFORMS: [&str; 6] =
 /// The settings of a platform: one type for each, which its channel takes.
 #[derive(Clone, Debug)]
 pub enum PlatformConfig {
-    Feishu(Unopened<channels::feishu::Settings>),
-    Dingtalk(Unopened<channels::dingtalk::Settings>),
-    Slack(Unopened<channels::slack::Settings>),
-    Telegram(Unopened<channels::telegram::Settings>),
+    Feishu(Unopened<channels::feishu::FeishuSettings>),
+    Dingtalk(Unopened<channels::dingtalk::DingTalkSettings>),
+    Slack(Unopened<channels::slack::SlackSettings>),
+    Telegram(Unopened<channels::telegram::TelegramSettings>),
     Webhook {
         settings: Unopened<channels::webhook::ChannelSettings>,
         /// Identities of people under `webhook`.
         speaks_for: Vec<String>,
     },
-    Email(Unopened<channels::email::Settings>),
+    Email(Unopened<channels::email::EmailSettings>),
 }
 
 /// The channels of the file, without those that are switched off.
 pub(super) fn check(
     channels: &BTreeMap<Spanned<String>, Spanned<CommonTable>>,
     agents: &[AgentConfig],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
     mistakes: &mut Mistakes,
 ) -> Vec<ChannelConfig> {
     let mut checked = Vec::new();
@@ -76,7 +76,7 @@ fn check_one(
     name: &Spanned<String>,
     common: &Spanned<CommonTable>,
     agents: &[AgentConfig],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<Option<ChannelConfig>> {
     let at = Section {
         name: name.get_ref(),

@@ -7,14 +7,14 @@ use toml::Spanned;
 
 use crate::config::model::is_local;
 use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
+use crate::config::source::{ConfigSource, Result};
 
 pub(in crate::config) struct Section<'a> {
     pub(super) name: &'a str,
     /// For what is missing.
     pub(super) span: Range<usize>,
     pub(super) enabled: bool,
-    pub(super) source: &'a Source<'a>,
+    pub(super) source: &'a ConfigSource<'a>,
 }
 
 impl Section<'_> {

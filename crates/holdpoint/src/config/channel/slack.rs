@@ -1,6 +1,6 @@
 //! `[channels.NAME]`, the keys of Slack.
 
-use channels::slack::{Mode, Settings};
+use channels::slack::{SlackMode, SlackSettings};
 use ports::secret_string::SecretString;
 use toml::Spanned;
 
@@ -51,16 +51,16 @@ impl PlatformTable for SlackTable {
         };
         let base_url = at.address("base_url", &self.base_url, "https://slack.com/api")?;
         Ok(PlatformConfig::Slack(Unopened::new(move |opening| {
-            Ok(Settings {
+            Ok(SlackSettings {
                 name: opening.name(),
                 app_id: app_id.clone(),
                 team_id: team_id.clone(),
                 bot_token: token(opening, "bot token", &bot_token, "xoxb-")?,
                 mode: match over_http {
-                    false => Mode::Socket {
+                    false => SlackMode::Socket {
                         app_token: token(opening, "app token", &own_secret, "xapp-")?,
                     },
-                    true => Mode::Http {
+                    true => SlackMode::Http {
                         signing_secret: opening.secret("signing secret", &own_secret)?,
                     },
                 },
@@ -104,8 +104,8 @@ mod tests {
                 })
                 .expect("settings");
             let mode = match own.mode {
-                Mode::Socket { .. } => "socket",
-                Mode::Http { .. } => "http",
+                SlackMode::Socket { .. } => "socket",
+                SlackMode::Http { .. } => "http",
             };
             format!("{} {} {mode} {}", own.app_id, own.team_id, own.base_url)
         })

@@ -1,6 +1,6 @@
 //! `[channels.NAME]`, the keys of Telegram.
 
-use channels::telegram::{Mode, Secret, Settings, Token};
+use channels::telegram::{BotToken, TelegramMode, TelegramSecret, TelegramSettings};
 use reqwest::Url;
 use toml::Spanned;
 
@@ -47,14 +47,14 @@ impl PlatformTable for TelegramTable {
         };
         let base_url = at.address("base_url", &self.base_url, "https://api.telegram.org")?;
         Ok(PlatformConfig::Telegram(Unopened::new(move |opening| {
-            Ok(Settings {
+            Ok(TelegramSettings {
                 name: opening.name(),
-                token: opening.parsed("token", &token, Token::new)?,
+                token: opening.parsed("token", &token, BotToken::new)?,
                 base_url: base_url.clone(),
                 mode: match &webhook {
-                    None => Mode::Polling,
-                    Some((secret, address)) => Mode::Webhook {
-                        secret: opening.parsed("webhook secret", secret, Secret::new)?,
+                    None => TelegramMode::Polling,
+                    Some((secret, address)) => TelegramMode::Webhook {
+                        secret: opening.parsed("webhook secret", secret, TelegramSecret::new)?,
                         address: address.clone(),
                     },
                 },
@@ -97,8 +97,8 @@ mod tests {
                 })
                 .expect("settings");
             let url = match &own.mode {
-                Mode::Polling => None,
-                Mode::Webhook { address, .. } => Some(address.as_ref().map(Url::as_str)),
+                TelegramMode::Polling => None,
+                TelegramMode::Webhook { address, .. } => Some(address.as_ref().map(Url::as_str)),
             };
             format!("{url:?} {}", own.base_url)
         })

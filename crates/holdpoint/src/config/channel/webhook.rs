@@ -1,6 +1,6 @@
 //! `[channels.NAME]`, the keys of a signed webhook.
 
-use channels::webhook::{ChannelSettings, Secret};
+use channels::webhook::{ChannelSettings, WebhookSecret};
 use toml::Spanned;
 
 use super::table::{PlatformTable, platform_table};
@@ -49,12 +49,12 @@ impl PlatformTable for WebhookTable {
             speaks_for: speaks_for.clone(),
             settings: Unopened::new(move |opening| {
                 let inbound = inbound_secret.as_ref();
-                let inbound =
-                    inbound.map(|from| opening.parsed("inbound secret", from, Secret::parse));
+                let inbound = inbound
+                    .map(|from| opening.parsed("inbound secret", from, WebhookSecret::parse));
                 Ok(ChannelSettings {
                     name: opening.name(),
                     url: url.clone(),
-                    secret: opening.parsed("secret", &secret, Secret::parse)?,
+                    secret: opening.parsed("secret", &secret, WebhookSecret::parse)?,
                     inbound_secret: inbound.transpose()?,
                     speaks_for: speaks_for.iter().cloned().collect(),
                     allow_private_addresses,

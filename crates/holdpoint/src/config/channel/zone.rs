@@ -3,10 +3,10 @@
 use channels::card::Zone;
 use toml::Spanned;
 
-use crate::config::source::{Result, Source};
+use crate::config::source::{ConfigSource, Result};
 
-pub(super) fn parse(given: &Spanned<String>, source: &Source<'_>) -> Result<Zone> {
-    read(given.get_ref()).ok_or_else(|| {
+pub(super) fn parse(given: &Spanned<String>, source: &ConfigSource<'_>) -> Result<Zone> {
+    parse_zone(given.get_ref()).ok_or_else(|| {
         let shown = domain::visible::visible(given.get_ref());
         let message = format!(
             "`{shown}` is not a zone; write the distance from UTC, with a name if you like: `+08:00` or `CST+08:00`"
@@ -15,7 +15,7 @@ pub(super) fn parse(given: &Spanned<String>, source: &Source<'_>) -> Result<Zone
     })
 }
 
-fn read(text: &str) -> Option<Zone> {
+fn parse_zone(text: &str) -> Option<Zone> {
     if text == "UTC" {
         return Some(Zone::default());
     }
@@ -46,12 +46,12 @@ mod tests {
             ("NST-03:30", "NST", -210),
         ] {
             let zone = Zone { name: name.into(), offset_minutes: minutes };
-            assert_eq!(read(text), Some(zone), "{text}");
+            assert_eq!(parse_zone(text), Some(zone), "{text}");
         }
         for text in
             ["", "CST", "+8", "+8:00", "+15:00", "+08:60", "08:00", "Asia/Shanghai", "+-8:00"]
         {
-            assert_eq!(read(text), None, "{text}");
+            assert_eq!(parse_zone(text), None, "{text}");
         }
     }
 }

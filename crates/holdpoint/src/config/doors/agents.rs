@@ -7,24 +7,24 @@ use toml::{Spanned, Value};
 
 use super::super::agent::AgentConfig;
 use super::super::error::listed;
-use super::super::source::{Result, Source};
+use super::super::source::{ConfigSource, Result};
 use crate::checks;
 
 /// One name on the wire.
-pub(super) struct Named {
+pub(super) struct WireAgent {
     name: String,
     agent: Arc<str>,
     format: Format,
     history: bool,
 }
 
-impl Named {
+impl WireAgent {
     pub(super) fn plain(&self) -> NamedAgent {
         NamedAgent { name: self.name.clone(), agent: self.agent.clone() }
     }
 
     pub(super) fn typed(self) -> AgentType {
-        let Named { name, agent, format, history } = self;
+        let WireAgent { name, agent, format, history } = self;
         AgentType { name, agent, format, history }
     }
 }
@@ -35,9 +35,9 @@ pub(super) fn check(
     given: Option<&Spanned<Value>>,
     door: &str,
     known: &[AgentConfig],
-    source: &Source<'_>,
-) -> Result<Vec<Named>> {
-    let named = |name: &str, agent: Arc<str>| Named {
+    source: &ConfigSource<'_>,
+) -> Result<Vec<WireAgent>> {
+    let named = |name: &str, agent: Arc<str>| WireAgent {
         name: name.to_owned(),
         agent,
         format: Format::default(),

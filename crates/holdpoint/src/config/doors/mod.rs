@@ -17,9 +17,9 @@ use super::agent::{AgentConfig, refer};
 use super::error::unknown_key;
 use super::mistakes::Mistakes;
 use super::server::ServerConfig;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 use super::tool::ToolConfig;
-use agents::Named;
+use agents::WireAgent;
 
 pub(super) use crate::checks::DOORS;
 
@@ -58,7 +58,7 @@ pub(super) struct DoorReferences<'a> {
 pub(super) fn check(
     doors: BTreeMap<Spanned<String>, DoorTable>,
     house: &DoorReferences<'_>,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
     mistakes: &mut Mistakes,
 ) -> Vec<DoorConfig> {
     let mut open = Vec::new();
@@ -79,7 +79,7 @@ impl DoorTable {
         self,
         name: &str,
         house: &DoorReferences<'_>,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
     ) -> Result<DoorConfig> {
         self.only_of(name, source)?;
         for origin in &self.origins {
@@ -93,7 +93,7 @@ impl DoorTable {
     }
 
     /// A key of another door is a mistake rather than something to ignore.
-    fn only_of(&self, name: &str, source: &Source<'_>) -> Result<()> {
+    fn only_of(&self, name: &str, source: &ConfigSource<'_>) -> Result<()> {
         let keys = [
             (
                 "bridge_approvals",
@@ -119,7 +119,7 @@ impl DoorTable {
         &self,
         name: &str,
         house: &DoorReferences<'_>,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
     ) -> Result<Option<String>> {
         let insecure = self.insecure.as_ref().filter(|insecure| *insecure.get_ref());
         let Some(person) = &self.act_as else {
@@ -161,12 +161,17 @@ impl DoorTable {
         }
     }
 
-    fn wire(&self, name: &str, house: &DoorReferences<'_>, source: &Source<'_>) -> Result<Wire> {
+    fn wire(
+        &self,
+        name: &str,
+        house: &DoorReferences<'_>,
+        source: &ConfigSource<'_>,
+    ) -> Result<Wire> {
         let types = agents::check(self.agents.as_ref(), name, house.agents, source)?;
-        let named = || types.iter().map(Named::plain).collect::<Vec<_>>();
+        let named = || types.iter().map(WireAgent::plain).collect::<Vec<_>>();
         Ok(match name {
             "frontend_tools" => Wire::FrontendTools(FrontendTools {
-                agents: types.into_iter().map(Named::typed).collect(),
+                agents: types.into_iter().map(WireAgent::typed).collect(),
                 bridge_approvals: self.bridge_approvals.as_ref().is_none_or(|it| *it.get_ref()),
             }),
             "worlds" => Wire::Worlds(Worlds {
@@ -181,7 +186,7 @@ impl DoorTable {
         })
     }
 
-    fn worlds(&self, known: &[NamedAgent], source: &Source<'_>) -> Result<Vec<World>> {
+    fn worlds(&self, known: &[NamedAgent], source: &ConfigSource<'_>) -> Result<Vec<World>> {
         let Some(given) = &self.worlds else {
             return Ok(vec![World { name: "default".into(), agents: known.to_vec() }]);
         };
@@ -207,7 +212,7 @@ impl DoorTable {
     }
 
     /// The folder of a client's page, and the address that it has for itself.
-    fn files(&self, source: &Source<'_>) -> Result<Option<PageFiles>> {
+    fn files(&self, source: &ConfigSource<'_>) -> Result<Option<PageFiles>> {
         let listen = match &self.files_listen {
             None => None,
             Some(given) if self.files.is_none() => {
@@ -233,7 +238,7 @@ impl DoorTable {
         Ok(folder.map(|folder| PageFiles { folder, listen }))
     }
 
-    fn prefix(&self, source: &Source<'_>) -> Result<String> {
+    fn prefix(&self, source: &ConfigSource<'_>) -> Result<String> {
         let Some(given) = &self.prefix else { return Ok("/api".into()) };
         let text = given.get_ref();
         let plain = |c: char| c.is_ascii_alphanumeric() || "/_-".contains(c);
@@ -254,7 +259,7 @@ impl DoorTable {
         }
     }
 
-    fn ui(&self, source: &Source<'_>) -> Result<Ui> {
+    fn ui(&self, source: &ConfigSource<'_>) -> Result<Ui> {
         let Some(given) = &self.ui else { return Ok(Ui::default()) };
         Ui::parse(&given.get_ref().to_string())
             .ok_or_else(|| source.error(given.span(), "`ui` is 5, 6 or 7"))
@@ -262,7 +267,7 @@ impl DoorTable {
 }
 
 /// An origin is a scheme, a host and perhaps a port, and is compared to the letter.
-fn check_origin(origin: &Spanned<String>, source: &Source<'_>) -> Result<()> {
+fn check_origin(origin: &Spanned<String>, source: &ConfigSource<'_>) -> Result<()> {
     let text = origin.get_ref();
     let sound = reqwest::Url::parse(text).is_ok_and(|url| {
         matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == *text

@@ -14,7 +14,7 @@ use ports::model::Model;
 use toml::Spanned;
 
 use super::error::ConfigError;
-use super::source::{Result, Source};
+use super::source::{ConfigSource, Result};
 
 pub use crate::embed::{HeaderSource, VendorModel};
 pub(super) use place::is_local;
@@ -87,7 +87,7 @@ impl ModelTable {
     pub(super) fn check(
         table: Spanned<ModelTable>,
         name: &Spanned<String>,
-        source: &Source<'_>,
+        source: &ConfigSource<'_>,
         file: &str,
     ) -> Result<ModelConfig> {
         source.name("a model", name, "._-")?;
@@ -119,7 +119,7 @@ impl ModelTable {
     }
 }
 
-fn scripted(script: &Spanned<String>, source: &Source<'_>) -> Result<ScriptedModel> {
+fn scripted(script: &Spanned<String>, source: &ConfigSource<'_>) -> Result<ScriptedModel> {
     let (name, text) = match script.get_ref().as_str() {
         DEMO => (DEMO.to_owned(), DEMO_SCRIPT.to_owned()),
         other => {

@@ -3,11 +3,11 @@
 use reqwest::Url;
 use toml::Spanned;
 
-use crate::config::source::{Result, Source};
+use crate::config::source::{ConfigSource, Result};
 
 pub(in crate::config) use models::settings::is_local;
 
-pub(super) fn base_url(url: &Spanned<String>, source: &Source<'_>) -> Result<Url> {
+pub(super) fn base_url(url: &Spanned<String>, source: &ConfigSource<'_>) -> Result<Url> {
     let parsed = Url::parse(url.get_ref())
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -24,7 +24,7 @@ pub(super) fn base_url(url: &Spanned<String>, source: &Source<'_>) -> Result<Url
     Ok(parsed)
 }
 
-pub(super) fn proxy(url: &Spanned<String>, source: &Source<'_>) -> Result<Url> {
+pub(super) fn proxy(url: &Spanned<String>, source: &ConfigSource<'_>) -> Result<Url> {
     let parsed = Url::parse(url.get_ref())
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -42,7 +42,7 @@ fn no_password(
     instead: &str,
     url: &Url,
     given: &Spanned<String>,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<()> {
     if url.username().is_empty() && url.password().is_none() {
         return Ok(());

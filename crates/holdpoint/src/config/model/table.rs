@@ -7,9 +7,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::vendor::{OpenAiApi, Vendor};
-use crate::config::source::{Result, Source};
+use crate::config::source::{ConfigSource, Result};
 
-type Words = BTreeMap<Spanned<String>, Spanned<String>>;
+type HeaderTable = BTreeMap<Spanned<String>, Spanned<String>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,9 +21,9 @@ pub(in crate::config) struct ModelTable {
     pub(super) base_url: Option<Spanned<String>>,
     pub(super) api_key_env: Option<Spanned<String>>,
     pub(super) api_key_file: Option<Spanned<String>>,
-    pub(super) headers: Option<Spanned<Words>>,
-    pub(super) headers_env: Option<Spanned<Words>>,
-    pub(super) headers_file: Option<Spanned<Words>>,
+    pub(super) headers: Option<Spanned<HeaderTable>>,
+    pub(super) headers_env: Option<Spanned<HeaderTable>>,
+    pub(super) headers_file: Option<Spanned<HeaderTable>>,
     pub(super) proxy: Option<Spanned<String>>,
     pub(super) proxy_env: Option<Spanned<String>>,
     pub(super) max_tokens: Option<Spanned<i64>>,
@@ -50,7 +50,7 @@ pub(in crate::config) struct TimeLimitsTable {
 
 impl ModelTable {
     /// Whose model it is; `None` for a script.
-    pub(super) fn vendor(&self, source: &Source<'_>) -> Result<Option<Vendor>> {
+    pub(super) fn vendor(&self, source: &ConfigSource<'_>) -> Result<Option<Vendor>> {
         let known = [
             ("scripted", None),
             ("anthropic", Some(Vendor::Anthropic)),

@@ -4,7 +4,7 @@ use domain::budget::Prices;
 use std::ops::Range;
 use std::time::Duration;
 
-use models::Settings;
+use models::ModelSettings;
 use models::anthropic::{Anthropic, Cache, Thinking};
 use models::limits::{MAX_TOKENS, RETRIES_MAX};
 use models::settings::TimeLimits;
@@ -15,7 +15,7 @@ use toml::Spanned;
 use super::place;
 use super::table::{ModelTable, TimeLimitsTable};
 use crate::config::secret::SecretSource;
-use crate::config::source::{Result, Source};
+use crate::config::source::{ConfigSource, Result};
 use crate::embed::{HeaderSource, ProxySource, VendorModel};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn check(
     vendor: Vendor,
     table: ModelTable,
     span: Range<usize>,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<VendorModel> {
     let vendor = api(vendor, &table, source)?;
     own_keys(vendor, &table, source)?;
@@ -76,7 +76,7 @@ pub(super) fn check(
         Vendor::OpenAi(OpenAiApi::Responses) => VendorApi::Responses,
     };
     let base_url = base_url.unwrap_or_else(|| api.base_url());
-    let mut settings = Settings::new(name, model.get_ref(), base_url);
+    let mut settings = ModelSettings::new(name, model.get_ref(), base_url);
     settings.max_tokens = max_tokens;
     settings.effort = effort(&table, source)?;
     settings.temperature = temperature(&table, source)?;
@@ -95,7 +95,7 @@ pub(super) fn check(
 }
 
 /// The vendor's own place has the newer API; what is compatible has the older one for certain.
-fn api(vendor: Vendor, table: &ModelTable, source: &Source<'_>) -> Result<Vendor> {
+fn api(vendor: Vendor, table: &ModelTable, source: &ConfigSource<'_>) -> Result<Vendor> {
     let Vendor::OpenAi(_) = vendor else { return Ok(vendor) };
     let known = [("chat", OpenAiApi::Chat), ("responses", OpenAiApi::Responses)];
     Ok(Vendor::OpenAi(match (&table.api, &table.base_url) {
@@ -106,7 +106,7 @@ fn api(vendor: Vendor, table: &ModelTable, source: &Source<'_>) -> Result<Vendor
 }
 
 /// A key that would do nothing is a mistake.
-fn own_keys(vendor: Vendor, table: &ModelTable, source: &Source<'_>) -> Result<()> {
+fn own_keys(vendor: Vendor, table: &ModelTable, source: &ConfigSource<'_>) -> Result<()> {
     let (name, foreign): (_, &[&str]) = match vendor {
         Vendor::Anthropic => ("anthropic", &["api", "send_thinking"]),
         Vendor::OpenAi(OpenAiApi::Chat) => ("openai", &["cache", "thinking"]),
@@ -134,7 +134,7 @@ fn api_key(
     base_url: Option<&Url>,
     headers: &[(String, HeaderSource)],
     span: Range<usize>,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<Option<SecretSource>> {
     let none = table.api_key_env.is_none() && table.api_key_file.is_none();
     let local = base_url.is_some_and(place::is_local);
@@ -158,7 +158,7 @@ const RESERVED: [&str; 7] = [
 /// Parts of names whose values are secrets.
 const SECRETIVE: [&str; 6] = ["auth", "cookie", "key", "password", "secret", "token"];
 
-fn headers(table: &ModelTable, source: &Source<'_>) -> Result<Vec<(String, HeaderSource)>> {
+fn headers(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Vec<(String, HeaderSource)>> {
     let mut headers: Vec<(String, HeaderSource)> = Vec::new();
     let mut add = |name: &Spanned<String>, from: HeaderSource| {
         let plain = name.get_ref().to_ascii_lowercase();
@@ -195,7 +195,7 @@ fn headers(table: &ModelTable, source: &Source<'_>) -> Result<Vec<(String, Heade
     Ok(headers)
 }
 
-fn proxy(table: &ModelTable, source: &Source<'_>) -> Result<ProxySource> {
+fn proxy(table: &ModelTable, source: &ConfigSource<'_>) -> Result<ProxySource> {
     match (&table.proxy, &table.proxy_env) {
         (None, None) => Ok(ProxySource::Environment),
         (Some(given), None) if given.get_ref() == "none" => Ok(ProxySource::None),
@@ -207,7 +207,11 @@ fn proxy(table: &ModelTable, source: &Source<'_>) -> Result<ProxySource> {
     }
 }
 
-fn thinking(table: &ModelTable, max_tokens: Option<u32>, source: &Source<'_>) -> Result<Thinking> {
+fn thinking(
+    table: &ModelTable,
+    max_tokens: Option<u32>,
+    source: &ConfigSource<'_>,
+) -> Result<Thinking> {
     let Some(given) = &table.thinking else { return Ok(Thinking::Off) };
     let error = |message: String| Err(source.error(given.span(), message));
     let thinking = match given.get_ref() {
@@ -240,14 +244,14 @@ fn thinking(table: &ModelTable, max_tokens: Option<u32>, source: &Source<'_>) ->
     }
 }
 
-fn effort(table: &ModelTable, source: &Source<'_>) -> Result<Option<String>> {
+fn effort(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Option<String>> {
     let known =
         ["none", "minimal", "low", "medium", "high", "xhigh", "max"].map(|word| (word, word));
     let given = table.effort.as_ref().map(|given| source.word("effort", given, &known));
     Ok(given.transpose()?.map(str::to_owned))
 }
 
-fn temperature(table: &ModelTable, source: &Source<'_>) -> Result<Option<f64>> {
+fn temperature(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Option<f64>> {
     match &table.temperature {
         Some(given) if !(0.0..=2.0).contains(given.get_ref()) => {
             Err(source.error(given.span(), "`temperature` is between 0 and 2"))
@@ -256,13 +260,13 @@ fn temperature(table: &ModelTable, source: &Source<'_>) -> Result<Option<f64>> {
     }
 }
 
-fn cache(table: &ModelTable, source: &Source<'_>) -> Result<Cache> {
+fn cache(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Cache> {
     let known = [("off", Cache::Off), ("5m", Cache::Minutes), ("1h", Cache::Hour)];
     let given = table.cache.as_ref().map(|given| source.word("cache", given, &known));
     Ok(given.transpose()?.unwrap_or_default())
 }
 
-fn time_limits(table: &TimeLimitsTable, source: &Source<'_>) -> Result<TimeLimits> {
+fn time_limits(table: &TimeLimitsTable, source: &ConfigSource<'_>) -> Result<TimeLimits> {
     let default = TimeLimits::default();
     let limit = |given: &Option<Spanned<String>>, default| {
         let Some(given) = given else { return Ok(default) };
@@ -279,7 +283,7 @@ fn time_limits(table: &TimeLimitsTable, source: &Source<'_>) -> Result<TimeLimit
     })
 }
 
-fn prices(table: &ModelTable, source: &Source<'_>) -> Result<Option<Prices>> {
+fn prices(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Option<Prices>> {
     let micros = |key: &str, given: &Spanned<f64>| match *given.get_ref() {
         price if (0.0..=1_000_000.0).contains(&price) => Ok((price * 1e6).round() as u64),
         _ => {
@@ -311,7 +315,7 @@ fn between(
     given: &Spanned<i64>,
     least: i64,
     most: i64,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<u32> {
     let number = u32::try_from(*given.get_ref());
     number

@@ -10,7 +10,7 @@ use tools::http::{BodyTemplate, HttpConfig, SecretHeader};
 
 use super::super::json::json;
 use super::super::secret::SecretSource;
-use super::super::source::{Result, Source};
+use super::super::source::{ConfigSource, Result};
 use super::ToolTable;
 
 /// One request.
@@ -23,7 +23,7 @@ pub struct HttpTool {
 }
 
 impl ToolTable {
-    pub(super) fn http(&self, span: &Range<usize>, source: &Source<'_>) -> Result<HttpTool> {
+    pub(super) fn http(&self, span: &Range<usize>, source: &ConfigSource<'_>) -> Result<HttpTool> {
         let url = self.required("url", &self.url, span, source)?;
         let own = |list: &Option<Spanned<BTreeMap<String, String>>>| -> Vec<(String, String)> {
             let pairs = list.iter().flat_map(|list| list.get_ref());

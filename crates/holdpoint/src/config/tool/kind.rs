@@ -3,11 +3,11 @@
 use toml::Spanned;
 
 use super::super::error::listed;
-use super::super::source::{Result, Source};
+use super::super::source::{ConfigSource, Result};
 use super::ToolTable;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DeclaredKind {
     Command,
     ShellCmd,
     Sql,
@@ -17,33 +17,40 @@ pub(super) enum Kind {
     Human,
 }
 
-impl Kind {
-    const ALL: [(&str, Kind); 7] = [
-        ("command", Kind::Command),
-        ("shell_cmd", Kind::ShellCmd),
-        ("sql", Kind::Sql),
-        ("http", Kind::Http),
-        ("client", Kind::Client),
-        ("mcp", Kind::Mcp),
-        ("human", Kind::Human),
+impl DeclaredKind {
+    const ALL: [(&str, DeclaredKind); 7] = [
+        ("command", DeclaredKind::Command),
+        ("shell_cmd", DeclaredKind::ShellCmd),
+        ("sql", DeclaredKind::Sql),
+        ("http", DeclaredKind::Http),
+        ("client", DeclaredKind::Client),
+        ("mcp", DeclaredKind::Mcp),
+        ("human", DeclaredKind::Human),
     ];
 
-    pub(super) fn parse(given: &Spanned<String>, source: &Source<'_>) -> Result<Kind> {
-        source.word("kind", given, &Kind::ALL)
+    pub(super) fn parse(
+        given: &Spanned<String>,
+        source: &ConfigSource<'_>,
+    ) -> Result<DeclaredKind> {
+        source.word("kind", given, &DeclaredKind::ALL)
     }
 
     fn name(self) -> &'static str {
-        Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+        DeclaredKind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 }
 
 impl ToolTable {
-    pub(super) fn refuse_foreign_keys(&self, kind: Kind, source: &Source<'_>) -> Result<()> {
-        use Kind::{Client, Command, Http, Human, Mcp, ShellCmd, Sql};
+    pub(super) fn refuse_foreign_keys(
+        &self,
+        kind: DeclaredKind,
+        source: &ConfigSource<'_>,
+    ) -> Result<()> {
+        use DeclaredKind::{Client, Command, Http, Human, Mcp, ShellCmd, Sql};
         fn at<T>(value: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
             value.as_ref().map(Spanned::span)
         }
-        let keys: [(&str, _, &[Kind]); 36] = [
+        let keys: [(&str, _, &[DeclaredKind]); 36] = [
             ("description", at(&self.description), &[Command, Http, Client]),
             ("input_schema", at(&self.input_schema), &[Command, Http, Client]),
             ("effects", at(&self.effects), &[Command, Http, Client, Mcp]),

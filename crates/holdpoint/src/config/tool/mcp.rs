@@ -9,7 +9,7 @@ use std::time::Duration;
 use domain::tool::Effects;
 use toml::Spanned;
 
-use super::super::source::{Result, Source};
+use super::super::source::{ConfigSource, Result};
 use super::{ToolConfig, ToolEnv, ToolKind, ToolTable};
 use crate::checks::{self, BETWEEN};
 
@@ -41,7 +41,7 @@ pub enum McpReach {
 }
 
 impl ToolTable {
-    pub(super) fn mcp(&self, span: &Range<usize>, source: &Source<'_>) -> Result<McpTools> {
+    pub(super) fn mcp(&self, span: &Range<usize>, source: &ConfigSource<'_>) -> Result<McpTools> {
         let effects = self.effects(source, &EFFECTS)?;
         let mut effects_of = BTreeMap::new();
         for (tool, given) in self.effects_of.iter().flat_map(|table| table.get_ref()) {
@@ -64,7 +64,7 @@ impl ToolTable {
         })
     }
 
-    fn mcp_reach(&self, span: &Range<usize>, source: &Source<'_>) -> Result<McpReach> {
+    fn mcp_reach(&self, span: &Range<usize>, source: &ConfigSource<'_>) -> Result<McpReach> {
         let of_a_program = [
             ("cwd", self.cwd.as_ref().map(Spanned::span)),
             ("env", self.env.as_ref().map(Spanned::span)),
@@ -135,7 +135,7 @@ impl ToolTable {
 /// No tool may look like one of a server's.
 pub(in crate::config) fn check_prefixes(
     tables: &[Spanned<ToolTable>],
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<()> {
     let names = || tables.iter().map(|table| table.get_ref());
     for server in names().filter(|table| table.kind.get_ref() == "mcp") {

@@ -7,11 +7,11 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::super::json::json;
-use super::super::source::{Result, Source};
+use super::super::source::{ConfigSource, Result};
 use super::ToolTable;
 
 impl ToolTable {
-    pub(super) fn schema(&self, span: &Range<usize>, source: &Source<'_>) -> Result<Value> {
+    pub(super) fn schema(&self, span: &Range<usize>, source: &ConfigSource<'_>) -> Result<Value> {
         let given = self.required("input_schema", &self.input_schema, span, source)?;
         let bad = |why: String| source.error(given.span(), why);
         let schema = match given.get_ref() {
@@ -33,7 +33,7 @@ impl ToolTable {
 pub(super) fn check_placeholders(
     text: &Spanned<String>,
     schema: Option<&Value>,
-    source: &Source<'_>,
+    source: &ConfigSource<'_>,
 ) -> Result<()> {
     let mut rest = text.get_ref().as_str();
     while let Some(at) = rest.find(['{', '}']) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::super::secret::SecretSource;
-use super::super::source::{Result, Source};
+use super::super::source::{ConfigSource, Result};
 use super::ToolTable;
 
 /// Statements on one database.
@@ -41,7 +41,7 @@ pub enum SqlAccess {
 }
 
 impl ToolTable {
-    pub(super) fn sql(&self, span: &Range<usize>, source: &Source<'_>) -> Result<SqlTool> {
+    pub(super) fn sql(&self, span: &Range<usize>, source: &ConfigSource<'_>) -> Result<SqlTool> {
         let database = self.sql_database(span, source)?;
         let given = self.required("access", &self.access, span, source)?;
         let is_on = |flag: &Option<Spanned<bool>>, default| {
@@ -85,7 +85,7 @@ impl ToolTable {
         Ok(SqlTool { database, access, tables, time_limit })
     }
 
-    fn sql_database(&self, span: &Range<usize>, source: &Source<'_>) -> Result<SqlDatabase> {
+    fn sql_database(&self, span: &Range<usize>, source: &ConfigSource<'_>) -> Result<SqlDatabase> {
         let by_reference = self.database_env.is_some() || self.database_file.is_some();
         match &self.database {
             Some(path) if path.get_ref().contains("://") => {

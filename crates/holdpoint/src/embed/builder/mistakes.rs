@@ -12,7 +12,7 @@ use tools::mcp::McpConfig;
 
 use super::Builder;
 use crate::checks;
-use crate::embed::agent::Offered;
+use crate::embed::agent::AgentToolRef;
 use crate::embed::person::Person;
 use crate::embed::policy::Rule;
 use crate::embed::tool::{Tool, ToolSource};
@@ -119,8 +119,8 @@ impl Mistakes {
         let mut offers = Vec::new();
         for agent in &builder.agents {
             let names = agent.tools.iter().map(|offered| match offered {
-                Offered::Own(tool) => self.tool(tool, &mut sources),
-                Offered::Named(name) => Some(name.as_str().into()),
+                AgentToolRef::Own(tool) => self.tool(tool, &mut sources),
+                AgentToolRef::Named(name) => Some(name.as_str().into()),
             });
             offers.push(names.collect::<Vec<Option<Arc<str>>>>());
         }
@@ -200,8 +200,8 @@ impl Mistakes {
         let own =
             builder.agents.iter().flat_map(|agent| &agent.tools).filter_map(
                 |offered| match offered {
-                    Offered::Own(tool) => Some(tool),
-                    Offered::Named(_) => None,
+                    AgentToolRef::Own(tool) => Some(tool),
+                    AgentToolRef::Named(_) => None,
                 },
             );
         let reaching = builder.tools.iter().chain(own).filter(|tool| tool.reaches());

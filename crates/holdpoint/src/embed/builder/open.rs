@@ -20,7 +20,7 @@ use tools::process::Runner;
 use super::Builder;
 use super::mistakes::OfferedNames;
 #[cfg(feature = "process")]
-use crate::embed::agent::Offered;
+use crate::embed::agent::AgentToolRef;
 use crate::embed::handle::Holdpoint;
 #[cfg(feature = "process")]
 use crate::embed::tool::Tool;
@@ -44,8 +44,8 @@ pub(super) struct SoundParts {
 pub(super) fn needs_a_folder(builder: &Builder) -> bool {
     let own =
         builder.agents.iter().flat_map(|agent| &agent.tools).filter_map(|offered| match offered {
-            Offered::Own(tool) => Some(tool),
-            Offered::Named(_) => None,
+            AgentToolRef::Own(tool) => Some(tool),
+            AgentToolRef::Named(_) => None,
         });
     let on_runner = |tool: &Tool| matches!(tool.checked(), Ok(ToolSource::OnRunner(_)));
     #[cfg(feature = "mcp")]

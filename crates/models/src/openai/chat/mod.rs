@@ -11,10 +11,10 @@ use ports::clock::{Chance, Clock};
 use ports::model::{Model, ModelRequest};
 use serde_json::value::RawValue;
 
-use crate::client::{Api, Client};
-use crate::fault::Problem;
+use crate::client::{Client, ModelApi};
+use crate::fault::ProviderError;
 use crate::names::Names;
-use crate::settings::Settings;
+use crate::settings::ModelSettings;
 
 /// What only this API has.
 #[derive(Clone)]
@@ -27,12 +27,12 @@ pub struct Chat {
     pub chance: Arc<dyn Chance>,
 }
 
-pub fn model(api: Chat, settings: Settings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
+pub fn model(api: Chat, settings: ModelSettings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
     let chance = api.chance.clone();
     Arc::new(Client::new(api, settings, clock, chance))
 }
 
-impl Api for Chat {
+impl ModelApi for Chat {
     type Reader = reader::Chunks;
 
     fn path(&self) -> &'static str {
@@ -45,19 +45,19 @@ impl Api for Chat {
 
     fn body(
         &self,
-        settings: &Settings,
+        settings: &ModelSettings,
         request: &ModelRequest<'_>,
         names: &Names,
         _: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {
-        request::body(self, settings, request, names)
+        request::chat_body(self, settings, request, names)
     }
 
-    fn reader(&self, _: &Settings) -> reader::Chunks {
+    fn reader(&self, _: &ModelSettings) -> reader::Chunks {
         reader::Chunks::new(self.chance.clone())
     }
 
-    fn problem(&self, body: &[u8]) -> Problem {
+    fn problem(&self, body: &[u8]) -> ProviderError {
         super::problem(body)
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use domain::message::Part;
 use ports::clock::Chance;
-use ports::model::{Delta, Usage, WrittenCall};
-use ports::sse::Event;
+use ports::model::{Delta, TurnUsage, WrittenCall};
+use ports::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::fault::Trouble;
-use crate::opaque::{Api, Opaque};
-use crate::reply::{End, Measure, Progress, Reader, Reply, Say, input};
+use crate::opaque::{ApiKind, Opaque};
+use crate::reply::{DeltaCallback, End, Measure, ModelReply, Progress, Reader, input};
 
 pub(crate) struct Chunks {
     text: String,
@@ -21,7 +21,7 @@ pub(crate) struct Chunks {
     thinking: Option<(&'static str, String)>,
     calls: Vec<Fragments>,
     finish_reason: Option<String>,
-    usage: Usage,
+    usage: TurnUsage,
     measure: Measure,
     chance: Arc<dyn Chance>,
 }
@@ -35,20 +35,20 @@ struct Fragments {
 
 #[derive(Deserialize)]
 struct Chunk {
-    choices: Option<Vec<Choice>>,
-    usage: Option<Counted>,
+    choices: Option<Vec<ChatChoice>>,
+    usage: Option<ChatUsage>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChatChoice {
     index: Option<u64>,
-    delta: Option<Piece>,
+    delta: Option<ChatDelta>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct ChatDelta {
     content: Option<String>,
     refusal: Option<String>,
     reasoning_content: Option<String>,
@@ -70,7 +70,7 @@ struct Function {
 }
 
 #[derive(Deserialize)]
-struct Counted {
+struct ChatUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
@@ -88,7 +88,7 @@ impl Chunks {
             thinking: None,
             calls: Vec::new(),
             finish_reason: None,
-            usage: Usage::default(),
+            usage: TurnUsage::default(),
             measure: Measure::default(),
             chance,
         }
@@ -96,17 +96,17 @@ impl Chunks {
 }
 
 impl Reader for Chunks {
-    fn event(&mut self, event: &Event, say: Say<'_>) -> Result<Progress, Trouble> {
+    fn event(&mut self, event: &SseEvent, say: DeltaCallback<'_>) -> Result<Progress, Trouble> {
         if event.data.trim_ascii() == b"[DONE]" {
             return Ok(Progress::Done);
         }
         let chunk: Chunk =
             serde_json::from_slice(&event.data).map_err(|error| Trouble::not_json(&error))?;
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(Trouble::Problem(crate::openai::said(&error)));
+            return Err(Trouble::Problem(crate::openai::provider_error(&error)));
         }
         if let Some(counted) = chunk.usage {
-            self.usage = Usage {
+            self.usage = TurnUsage {
                 input_tokens: counted.prompt_tokens.unwrap_or_default(),
                 cached_tokens: counted
                     .prompt_tokens_details
@@ -133,7 +133,7 @@ impl Reader for Chunks {
         })
     }
 
-    fn finish(self) -> Result<Reply, Trouble> {
+    fn finish(self) -> Result<ModelReply, Trouble> {
         let reason = self.finish_reason.ok_or(Trouble::Ended)?;
         let end = match reason.as_str() {
             "stop" | "tool_calls" | "function_call" => End::Whole,
@@ -148,7 +148,7 @@ impl Reader for Chunks {
         };
         let mut parts = Vec::new();
         if let Some((field, text)) = self.thinking {
-            let opaque = Opaque { field: Some(field.to_owned()), ..Opaque::of(Api::Chat) };
+            let opaque = Opaque { field: Some(field.to_owned()), ..Opaque::of(ApiKind::Chat) };
             parts.push(Part::Reasoning { text, opaque: opaque.write() });
         }
         if !self.text.is_empty() {
@@ -164,16 +164,16 @@ impl Reader for Chunks {
             tool: call.name.into(),
             input: input(call.arguments).into(),
         });
-        Ok(Reply { parts, calls: calls.collect(), usage: self.usage, end })
+        Ok(ModelReply { parts, calls: calls.collect(), usage: self.usage, end })
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> TurnUsage {
         self.usage
     }
 }
 
 impl Chunks {
-    fn piece(&mut self, piece: Piece, say: Say<'_>) -> Result<(), Trouble> {
+    fn piece(&mut self, piece: ChatDelta, say: DeltaCallback<'_>) -> Result<(), Trouble> {
         let thinking =
             [("reasoning_content", piece.reasoning_content), ("reasoning", piece.reasoning)];
         // Some servers send both names with the same words.

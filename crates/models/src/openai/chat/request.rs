@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use super::Chat;
 use crate::names::Names;
-use crate::opaque::{Api, Opaque};
-use crate::settings::Settings;
+use crate::opaque::{ApiKind, Opaque};
+use crate::settings::ModelSettings;
 use crate::written::object;
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ChatRequest<'a> {
     model: &'a str,
     stream: bool,
     stream_options: StreamOptions,
-    messages: Vec<Message<'a>>,
+    messages: Vec<ChatRequestMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Offer<'a>>,
+    tools: Vec<ChatTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ struct StreamOptions {
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-enum Message<'a> {
+enum ChatRequestMessage<'a> {
     System {
         content: &'a str,
     },
@@ -50,7 +50,7 @@ enum Message<'a> {
         #[serde(flatten)]
         thinking: BTreeMap<String, String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call<'a>>,
+        tool_calls: Vec<ChatToolCall<'a>>,
     },
     Tool {
         tool_call_id: &'a str,
@@ -59,7 +59,7 @@ enum Message<'a> {
 }
 
 #[derive(Serialize)]
-struct Call<'a> {
+struct ChatToolCall<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'static str,
@@ -73,43 +73,45 @@ struct Function<'a> {
 }
 
 #[derive(Serialize)]
-struct Offer<'a> {
+struct ChatTool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    function: Offered<'a>,
+    function: ChatFunction<'a>,
 }
 
 #[derive(Serialize)]
-struct Offered<'a> {
+struct ChatFunction<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a Value,
 }
 
-pub(super) fn body(
+pub(super) fn chat_body(
     api: &Chat,
-    settings: &Settings,
+    settings: &ModelSettings,
     request: &ModelRequest<'_>,
     names: &Names,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let mut messages = Vec::new();
     if let Some(content) = &request.system {
-        messages.push(Message::System { content });
+        messages.push(ChatRequestMessage::System { content });
     }
     for message in &request.messages {
         match message {
-            ModelMessage::User { text } => messages.push(Message::User { content: text }),
+            ModelMessage::User { text } => {
+                messages.push(ChatRequestMessage::User { content: text })
+            }
             ModelMessage::Assistant { parts } => {
                 messages.extend(assistant(api, parts, names)?);
             }
             ModelMessage::Results { results } => {
-                messages.extend(results.iter().map(|result| told(result, names)));
+                messages.extend(results.iter().map(|result| tool_result_message(result, names)));
             }
         }
     }
-    let tools = request.tools.iter().map(|tool| Offer {
+    let tools = request.tools.iter().map(|tool| ChatTool {
         kind: "function",
-        function: Offered {
+        function: ChatFunction {
             name: names.tool(&tool.name),
             description: &tool.description,
             parameters: &tool.input_schema,
@@ -120,7 +122,7 @@ pub(super) fn body(
         true => (settings.max_tokens, None),
         false => (None, settings.max_tokens),
     };
-    serde_json::to_vec(&Body {
+    serde_json::to_vec(&ChatRequest {
         model: &settings.model,
         stream: true,
         stream_options: StreamOptions { include_usage: true },
@@ -138,7 +140,7 @@ fn assistant<'a>(
     api: &Chat,
     parts: &'a [AssistantPart<'_>],
     names: &'a Names,
-) -> Result<Option<Message<'a>>, serde_json::Error> {
+) -> Result<Option<ChatRequestMessage<'a>>, serde_json::Error> {
     let mut texts = Vec::new();
     let mut thinking: BTreeMap<String, String> = BTreeMap::new();
     let mut tool_calls = Vec::new();
@@ -146,14 +148,14 @@ fn assistant<'a>(
         match part {
             AssistantPart::Text(text) => texts.push(&**text),
             AssistantPart::Reasoning { text, opaque } => {
-                let opaque = Opaque::read(opaque.as_deref(), Api::Chat);
+                let opaque = Opaque::read(opaque.as_deref(), ApiKind::Chat);
                 if let Some(field) = opaque.and_then(|opaque| opaque.field)
                     && api.send_thinking
                 {
                     thinking.entry(field).or_default().push_str(text);
                 }
             }
-            AssistantPart::Call(call) => tool_calls.push(Call {
+            AssistantPart::Call(call) => tool_calls.push(ChatToolCall {
                 id: names.id(&call.tool_use_id),
                 kind: "function",
                 function: Function {
@@ -168,14 +170,14 @@ fn assistant<'a>(
         return Ok(None);
     }
     let content = (!texts.is_empty()).then(|| texts.join("\n"));
-    Ok(Some(Message::Assistant { content, thinking, tool_calls }))
+    Ok(Some(ChatRequestMessage::Assistant { content, thinking, tool_calls }))
 }
 
 /// The API has no mark for a failure; the text says it.
-fn told<'a>(result: &'a CallResult<'_>, names: &'a Names) -> Message<'a> {
+fn tool_result_message<'a>(result: &'a CallResult<'_>, names: &'a Names) -> ChatRequestMessage<'a> {
     let content = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
         false => &*result.content,
     };
-    Message::Tool { tool_call_id: names.id(&result.tool_use_id), content }
+    ChatRequestMessage::Tool { tool_call_id: names.id(&result.tool_use_id), content }
 }

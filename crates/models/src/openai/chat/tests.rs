@@ -1,5 +1,7 @@
 use domain::message::Part;
-use ports::model::{CallResult, Delta, ModelError, ModelMessage, ModelTurn, Usage, WrittenCall};
+use ports::model::{
+    CallResult, Delta, ModelError, ModelMessage, ModelTurn, TurnUsage, WrittenCall,
+};
 use ports::secret_string::SecretString;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -7,10 +9,10 @@ use serde_json::{Value, json};
 use super::reader::Chunks;
 use super::*;
 use crate::fake::{
-    self, Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
-    think,
+    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello,
+    read_reply, think,
 };
-use crate::settings::Key;
+use crate::settings::ApiKey;
 use crate::{conformance, opaque};
 
 fn stream(chunks: &[Value]) -> String {
@@ -65,15 +67,15 @@ fn api(at_vendor: bool) -> Chat {
     Chat { at_vendor, send_thinking: true, chance: NoChance::new() }
 }
 
-fn settings(url: &Url) -> Settings {
-    let mut settings = Settings::new("gpt", "small-1", url.clone());
+fn settings(url: &Url) -> ModelSettings {
+    let mut settings = ModelSettings::new("gpt", "small-1", url.clone());
     settings.key =
-        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
+        Some(ApiKey { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 
 fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
-    let settings = Settings { retries, ..settings(url) };
+    let settings = ModelSettings { retries, ..settings(url) };
     model(api(false), settings, Arc::new(QuickClock::default()))
 }
 
@@ -84,7 +86,7 @@ fn reader() -> Chunks {
 /// The calls of a stream: id, name, arguments.
 #[track_caller]
 fn calls(chunks: &[Value]) -> Vec<(String, String, String)> {
-    let (reply, _) = read(reader(), [stream(chunks).as_bytes()]).expect("a reply");
+    let (reply, _) = read_reply(reader(), [stream(chunks).as_bytes()]).expect("a reply");
     let calls = reply.calls.into_iter();
     calls.map(|call| (call.tool_use_id.into(), call.tool.into(), call.input.into())).collect()
 }
@@ -95,7 +97,7 @@ fn written(calls: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
 
 #[tokio::test]
 async fn a_rich_turn_is_read_whole() {
-    let server = Server::saying(vec![Answered::events(rich())]);
+    let server = Server::saying(vec![FakeReply::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
     let call = |id: &'static str, tool: &'static str, input: &'static str| WrittenCall {
@@ -116,7 +118,7 @@ async fn a_rich_turn_is_read_whole() {
         opaque: Some(r#"{"api":"chat","field":"reasoning_content"}"#.into()),
     };
     assert_eq!(turn.parts, [thought, Part::Text("Running it \u{1F680}.".into())]);
-    assert_eq!(turn.usage, Usage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
+    assert_eq!(turn.usage, TurnUsage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
     assert_eq!(deltas.len(), 4);
     let asked = &server.asked()[0];
     assert!(asked.head.starts_with("post /v1/chat/completions http/1.1"), "{}", asked.head);
@@ -134,7 +136,7 @@ fn a_stream_that_was_cut_off_before_its_end_is_no_turn() {
     let end = stream.find("\"tool_calls\"}").expect("the end of the turn");
     let end = end + stream[end..].find("\n\n").expect("its last byte") + 2;
     for at in 0..stream.len() {
-        let got = read(reader(), [&stream.as_bytes()[..at]]);
+        let got = read_reply(reader(), [&stream.as_bytes()[..at]]);
         assert_eq!(got.is_ok(), at >= end, "{at} of {} bytes: {:?}", stream.len(), got.err());
     }
 }
@@ -146,7 +148,7 @@ async fn a_connection_that_was_cut_is_no_turn_either() {
     let cuts: Vec<usize> = (0..end).step_by(11).collect();
     let count = cuts.len();
     let server = Server::start(move |number, _| {
-        let part = Answered::events(&stream.as_bytes()[..cuts[number / 2]]);
+        let part = FakeReply::events(&stream.as_bytes()[..cuts[number / 2]]);
         if number % 2 == 0 { part } else { part.cut() }
     });
     let client = client(&server.url, 0);
@@ -160,17 +162,17 @@ async fn a_connection_that_was_cut_is_no_turn_either() {
 async fn a_turn_is_whole_at_its_finish_reason_whatever_the_server_does_then() {
     let whole = [said("Hi."), finish("stop")];
     for answer in [
-        Answered::events(stream(&whole)),
-        Answered::events(stream(&whole)).cut(),
-        Answered::events(stream(&whole)).stall(),
-        Answered::events(format!("{}data: {{garbage\n\n", stream(&whole))),
-        Answered::events(stream(&[said("Hi."), finish("stop"), said("More?"), finish("length")])),
+        FakeReply::events(stream(&whole)),
+        FakeReply::events(stream(&whole)).cut(),
+        FakeReply::events(stream(&whole)).stall(),
+        FakeReply::events(format!("{}data: {{garbage\n\n", stream(&whole))),
+        FakeReply::events(stream(&[said("Hi."), finish("stop"), said("More?"), finish("length")])),
     ] {
         let server = Server::saying(vec![answer]);
         let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
         let turn = turn.expect("a turn");
         assert_eq!(turn.parts, [Part::Text("Hi.".into())]);
-        assert_eq!(turn.usage, Usage::default(), "nobody counted");
+        assert_eq!(turn.usage, TurnUsage::default(), "nobody counted");
     }
 }
 
@@ -245,7 +247,7 @@ fn servers_cut_calls_in_their_own_ways() {
 #[test]
 fn a_piece_of_no_call_is_no_turn() {
     let lost = fragment(json!({"index": 3, "function": {"arguments": "{}"}}));
-    assert!(read(reader(), [stream(&[lost, finish("tool_calls")]).as_bytes()]).is_err());
+    assert!(read_reply(reader(), [stream(&[lost, finish("tool_calls")]).as_bytes()]).is_err());
 }
 
 #[tokio::test]
@@ -278,12 +280,12 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
             "the model is busy or cannot be reached: busy, 503: down; retry the run in a while",
         ),
     ] {
-        let server = Server::saying(vec![Answered::events(stream(&chunks))]);
+        let server = Server::saying(vec![FakeReply::events(stream(&chunks))]);
         let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
         assert_eq!(turn.unwrap_err().to_string(), wanted);
     }
     let refusal = [chunk(json!({"refusal": "I will not."}), None), finish("stop")];
-    let (reply, deltas) = read(reader(), [stream(&refusal).as_bytes()]).expect("a reply");
+    let (reply, deltas) = read_reply(reader(), [stream(&refusal).as_bytes()]).expect("a reply");
     assert_eq!(reply.parts, [Part::Text("I will not.".into())], "it is what the model says");
     assert_eq!(deltas, [Delta::Text("I will not.".into())]);
 }
@@ -305,7 +307,7 @@ async fn errors_of_the_vendor_have_their_remedies() {
         (429, body("insufficient_quota", json!("insufficient_quota")), "no credit left"),
         (400, json!("not an envelope"), "400"),
     ] {
-        let server = Server::saying(vec![Answered::refused(status, &body)]);
+        let server = Server::saying(vec![FakeReply::refused(status, &body)]);
         let (turn, _) = think(&*client(&server.url, 5), &hello()).await;
         let why = turn.unwrap_err().to_string();
         assert!(why.contains(wanted) && !why.contains("sk-secret"), "{why}");
@@ -318,13 +320,13 @@ fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
     CallResult { tool_use_id: id.into(), tool, content: content.into(), is_error }
 }
 
-fn body(api: &Chat, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
+fn body(api: &Chat, settings: &ModelSettings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 
 #[test]
 fn i26_a_request_is_the_same_to_the_byte_and_thinking_goes_back_as_it_came() {
-    let (reply, _) = read(reader(), [rich().as_bytes()]).expect("a reply");
+    let (reply, _) = read_reply(reader(), [rich().as_bytes()]).expect("a reply");
     let mut turn = ModelTurn { parts: reply.parts, calls: reply.calls, usage: reply.usage };
     // As the client does it.
     turn.calls[1].tool = "human.ask".into();
@@ -375,7 +377,7 @@ fn i26_a_request_is_the_same_to_the_byte_and_thinking_goes_back_as_it_came() {
 
 #[test]
 fn thinking_of_another_provider_is_not_sent() {
-    let opaque = opaque::Opaque::of(opaque::Api::Anthropic).write();
+    let opaque = opaque::Opaque::of(opaque::ApiKind::Anthropic).write();
     let turn = ModelTurn {
         parts: vec![Part::Reasoning { text: "mine".into(), opaque }],
         ..ModelTurn::default()
@@ -394,7 +396,7 @@ fn thinking_of_another_provider_is_not_sent() {
 }
 
 /// Answers the messages of the suite, as a server would.
-fn conforming(asked: &fake::Asked) -> Answered {
+fn conforming(asked: &fake::FakeRequest) -> FakeReply {
     let body = asked.json();
     let messages = body["messages"].as_array().expect("messages");
     let last = messages.last().expect("a message");
@@ -416,11 +418,11 @@ fn conforming(asked: &fake::Asked) -> Answered {
         }
         (_, conformance::SAY_SLOW) => {
             let pause = std::time::Duration::from_millis(20);
-            return Answered::events("").repeat(stream(&[said("word ")]), pause);
+            return FakeReply::events("").repeat(stream(&[said("word ")]), pause);
         }
         other => panic!("not a message of the suite: {other:?}"),
     };
-    Answered::events(format!("{}data: [DONE]\n\n", stream(&chunks)))
+    FakeReply::events(format!("{}data: [DONE]\n\n", stream(&chunks)))
 }
 
 #[tokio::test]

@@ -32,12 +32,12 @@ struct Raw {
     id: Option<String>,
     name: Option<String>,
     arguments: Option<Value>,
-    content: Option<Vec<Text>>,
-    summary: Option<Vec<Text>>,
+    content: Option<Vec<OutputText>>,
+    summary: Option<Vec<OutputText>>,
 }
 
 #[derive(Deserialize)]
-struct Text {
+struct OutputText {
     text: Option<String>,
     refusal: Option<String>,
 }
@@ -71,7 +71,7 @@ impl Item {
     }
 }
 
-fn joined(texts: Option<Vec<Text>>, between: &str) -> String {
+fn joined(texts: Option<Vec<OutputText>>, between: &str) -> String {
     let texts = texts.into_iter().flatten().filter_map(|text| text.text.or(text.refusal));
     texts.collect::<Vec<_>>().join(between)
 }

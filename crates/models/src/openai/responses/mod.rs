@@ -12,10 +12,10 @@ use ports::clock::{Chance, Clock};
 use ports::model::{Model, ModelRequest};
 use serde_json::value::RawValue;
 
-use crate::client::{Api, Client};
-use crate::fault::Problem;
+use crate::client::{Client, ModelApi};
+use crate::fault::ProviderError;
 use crate::names::Names;
-use crate::settings::Settings;
+use crate::settings::ModelSettings;
 
 /// What only this API has.
 #[derive(Clone)]
@@ -27,12 +27,12 @@ pub struct Responses {
     pub chance: Arc<dyn Chance>,
 }
 
-pub fn model(api: Responses, settings: Settings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
+pub fn model(api: Responses, settings: ModelSettings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
     let chance = api.chance.clone();
     Arc::new(Client::new(api, settings, clock, chance))
 }
 
-impl Api for Responses {
+impl ModelApi for Responses {
     type Reader = reader::Items;
 
     fn path(&self) -> &'static str {
@@ -45,19 +45,19 @@ impl Api for Responses {
 
     fn body(
         &self,
-        settings: &Settings,
+        settings: &ModelSettings,
         request: &ModelRequest<'_>,
         names: &Names,
         _: &[Box<RawValue>],
     ) -> Result<Vec<u8>, serde_json::Error> {
-        request::body(self, settings, request, names)
+        request::responses_body(self, settings, request, names)
     }
 
-    fn reader(&self, settings: &Settings) -> reader::Items {
+    fn reader(&self, settings: &ModelSettings) -> reader::Items {
         reader::Items::new(&settings.model, self.chance.clone())
     }
 
-    fn problem(&self, body: &[u8]) -> Problem {
+    fn problem(&self, body: &[u8]) -> ProviderError {
         super::problem(body)
     }
 }

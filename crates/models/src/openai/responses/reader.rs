@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use domain::message::Part;
 use ports::clock::Chance;
-use ports::model::{Delta, Usage, WrittenCall};
-use ports::sse::Event;
+use ports::model::{Delta, TurnUsage, WrittenCall};
+use ports::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::item::Item;
 use crate::fault::Trouble;
-use crate::opaque::{Api, Opaque};
-use crate::reply::{End, Measure, Progress, Reader, Reply, Say, input};
+use crate::opaque::{ApiKind, Opaque};
+use crate::reply::{DeltaCallback, End, Measure, ModelReply, Progress, Reader, input};
 
 pub(crate) struct Items {
     /// By `output_index`. `None`: begun and not ended.
@@ -23,20 +23,20 @@ pub(crate) struct Items {
     /// Bytes of arguments so far, of calls that are still coming.
     coming: BTreeMap<u64, usize>,
     end: Option<End>,
-    usage: Usage,
+    usage: TurnUsage,
     measure: Measure,
     model: String,
     chance: Arc<dyn Chance>,
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct ResponsesEventType {
     #[serde(rename = "type")]
     kind: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct ResponsesDelta {
     delta: Option<String>,
     output_index: Option<u64>,
 }
@@ -48,7 +48,7 @@ struct Added {
 }
 
 #[derive(Deserialize)]
-struct Ended {
+struct ResponseEndedEvent {
     response: Option<Response>,
 }
 
@@ -56,7 +56,7 @@ struct Ended {
 struct Response {
     status: Option<String>,
     output: Option<Vec<Box<RawValue>>>,
-    usage: Option<Counted>,
+    usage: Option<ResponsesUsage>,
     error: Option<Value>,
     incomplete_details: Option<Incomplete>,
 }
@@ -67,7 +67,7 @@ struct Incomplete {
 }
 
 #[derive(Deserialize)]
-struct Counted {
+struct ResponsesUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     input_tokens_details: Option<Details>,
@@ -88,7 +88,7 @@ impl Items {
             items: BTreeMap::new(),
             coming: BTreeMap::new(),
             end: None,
-            usage: Usage::default(),
+            usage: TurnUsage::default(),
             measure: Measure::default(),
             model: model.to_owned(),
             chance,
@@ -97,12 +97,12 @@ impl Items {
 }
 
 impl Reader for Items {
-    fn event(&mut self, event: &Event, say: Say<'_>) -> Result<Progress, Trouble> {
+    fn event(&mut self, event: &SseEvent, say: DeltaCallback<'_>) -> Result<Progress, Trouble> {
         // Compatible servers like to say goodbye as the other API does.
         if event.data.trim_ascii() == b"[DONE]" {
             return Ok(Progress::Done);
         }
-        let kind = parse::<Kind>(&event.data)?.kind;
+        let kind = parse::<ResponsesEventType>(&event.data)?.kind;
         let kind = kind.unwrap_or_else(|| String::from_utf8_lossy(&event.name).into_owned());
         match kind.as_str() {
             "response.output_text.delta" | "response.refusal.delta" => {
@@ -114,7 +114,7 @@ impl Reader for Items {
                 say(Delta::Reasoning(text));
             }
             "response.function_call_arguments.delta" => {
-                let piece: Piece = parse(&event.data)?;
+                let piece: ResponsesDelta = parse(&event.data)?;
                 let more = piece.delta.unwrap_or_default().len();
                 let have = self.coming.entry(piece.output_index.unwrap_or_default()).or_default();
                 self.measure.arguments(*have, more)?;
@@ -151,15 +151,17 @@ impl Reader for Items {
                 return Ok(Progress::Done);
             }
             "response.failed" => {
-                let failed: Ended = parse(&event.data)?;
+                let failed: ResponseEndedEvent = parse(&event.data)?;
                 let error = failed.response.and_then(|response| response.error);
-                return Err(Trouble::Problem(crate::openai::said(&error.unwrap_or_default())));
+                return Err(Trouble::Problem(crate::openai::provider_error(
+                    &error.unwrap_or_default(),
+                )));
             }
             "error" => {
                 let error: Value = parse(&event.data)?;
                 // Some have it in an envelope, some have it flat.
                 let inner = error.get("error").filter(|inner| inner.is_object());
-                let mut problem = crate::openai::said(inner.unwrap_or(&error));
+                let mut problem = crate::openai::provider_error(inner.unwrap_or(&error));
                 problem.kind = problem.kind.filter(|kind| kind != "error");
                 return Err(Trouble::Problem(problem));
             }
@@ -168,7 +170,7 @@ impl Reader for Items {
         Ok(Progress::More)
     }
 
-    fn finish(self) -> Result<Reply, Trouble> {
+    fn finish(self) -> Result<ModelReply, Trouble> {
         let end = self.end.ok_or(Trouble::Ended)?;
         if matches!(end, End::Whole) && self.items.values().any(Option::is_none) {
             return Err(Trouble::garbled("the turn ended in the middle of an item"));
@@ -183,7 +185,7 @@ impl Reader for Items {
                         after_calls: calls.len(),
                         item: Some(raw),
                         model: Some(self.model.clone()),
-                        ..Opaque::of(Api::Responses)
+                        ..Opaque::of(ApiKind::Responses)
                     };
                     parts.push(Part::Reasoning { text, opaque: opaque.write() });
                 }
@@ -199,17 +201,17 @@ impl Reader for Items {
                 Item::Other => {}
             }
         }
-        Ok(Reply { parts, calls, usage: self.usage, end })
+        Ok(ModelReply { parts, calls, usage: self.usage, end })
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> TurnUsage {
         self.usage
     }
 }
 
 impl Items {
     fn piece(&mut self, data: &[u8]) -> Result<String, Trouble> {
-        let text = parse::<Piece>(data)?.delta.unwrap_or_default();
+        let text = parse::<ResponsesDelta>(data)?.delta.unwrap_or_default();
         self.measure.bytes(text.len())?;
         Ok(text)
     }
@@ -235,12 +237,12 @@ impl Items {
 
     /// Takes the count and whatever items did not come one by one; says what the response calls itself.
     fn ended(&mut self, data: &[u8]) -> Result<Completeness, Trouble> {
-        let Some(response) = parse::<Ended>(data)?.response else {
+        let Some(response) = parse::<ResponseEndedEvent>(data)?.response else {
             return Ok(Completeness::Whole);
         };
         if let Some(counted) = response.usage {
             let details = counted.input_tokens_details;
-            self.usage = Usage {
+            self.usage = TurnUsage {
                 input_tokens: counted.input_tokens.unwrap_or_default(),
                 cached_tokens: details.and_then(|d| d.cached_tokens).unwrap_or_default(),
                 output_tokens: counted.output_tokens.unwrap_or_default(),

@@ -7,20 +7,20 @@ use serde_json::Value;
 use super::Responses;
 use super::item::returned;
 use crate::names::Names;
-use crate::opaque::{Api, Opaque, in_place};
-use crate::settings::Settings;
+use crate::opaque::{ApiKind, Opaque, in_place};
+use crate::settings::ModelSettings;
 use crate::written::object;
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ResponsesRequest<'a> {
     model: &'a str,
     stream: bool,
     store: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
-    input: Vec<Input<'a>>,
+    input: Vec<ResponsesInput<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Offer<'a>>,
+    tools: Vec<ResponsesTool<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     include: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ struct Reasoning<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Input<'a> {
+enum ResponsesInput<'a> {
     Ours(Ours<'a>),
     /// As it came.
     Theirs(Value),
@@ -62,7 +62,7 @@ enum Content<'a> {
 }
 
 #[derive(Serialize)]
-struct Offer<'a> {
+struct ResponsesTool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     name: &'a str,
@@ -72,26 +72,26 @@ struct Offer<'a> {
     strict: bool,
 }
 
-pub(super) fn body(
+pub(super) fn responses_body(
     api: &Responses,
-    settings: &Settings,
+    settings: &ModelSettings,
     request: &ModelRequest<'_>,
     names: &Names,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let mut input = Vec::new();
     for message in &request.messages {
         match message {
-            ModelMessage::User { text } => input.push(Input::Ours(Ours::Message {
+            ModelMessage::User { text } => input.push(ResponsesInput::Ours(Ours::Message {
                 role: "user",
                 content: [Content::InputText { text }],
             })),
             ModelMessage::Assistant { parts } => assistant(parts, settings, names, &mut input)?,
             ModelMessage::Results { results } => {
-                input.extend(results.iter().map(|result| told(result, names)));
+                input.extend(results.iter().map(|result| tool_result_input(result, names)));
             }
         }
     }
-    let tools = request.tools.iter().map(|tool| Offer {
+    let tools = request.tools.iter().map(|tool| ResponsesTool {
         kind: "function",
         name: names.tool(&tool.name),
         description: &tool.description,
@@ -99,7 +99,7 @@ pub(super) fn body(
         strict: false,
     });
     let effort = settings.effort.as_deref();
-    serde_json::to_vec(&Body {
+    serde_json::to_vec(&ResponsesRequest {
         model: &settings.model,
         stream: true,
         store: false,
@@ -115,24 +115,24 @@ pub(super) fn body(
 
 fn assistant<'a>(
     parts: &'a [AssistantPart<'_>],
-    settings: &Settings,
+    settings: &ModelSettings,
     names: &'a Names,
-    input: &mut Vec<Input<'a>>,
+    input: &mut Vec<ResponsesInput<'a>>,
 ) -> Result<(), serde_json::Error> {
-    for part in in_place(parts, Api::Responses) {
+    for part in in_place(parts, ApiKind::Responses) {
         match part {
-            AssistantPart::Text(text) => input.push(Input::Ours(Ours::Message {
+            AssistantPart::Text(text) => input.push(ResponsesInput::Ours(Ours::Message {
                 role: "assistant",
                 content: [Content::OutputText { text }],
             })),
             AssistantPart::Reasoning { opaque, .. } => {
                 // Another model cannot read it, and the provider refuses it there.
-                let own = Opaque::read(opaque.as_deref(), Api::Responses)
+                let own = Opaque::read(opaque.as_deref(), ApiKind::Responses)
                     .filter(|opaque| opaque.model.as_deref() == Some(&settings.model));
                 let item = own.and_then(|opaque| returned(&opaque.item?));
-                input.extend(item.map(Input::Theirs));
+                input.extend(item.map(ResponsesInput::Theirs));
             }
-            AssistantPart::Call(call) => input.push(Input::Ours(Ours::FunctionCall {
+            AssistantPart::Call(call) => input.push(ResponsesInput::Ours(Ours::FunctionCall {
                 call_id: names.id(&call.tool_use_id),
                 name: names.tool(&call.tool),
                 arguments: object(&call.input)?.get().to_owned(),
@@ -143,10 +143,13 @@ fn assistant<'a>(
 }
 
 /// The API has no mark for a failure; the text says it.
-fn told<'a>(result: &'a CallResult<'_>, names: &'a Names) -> Input<'a> {
+fn tool_result_input<'a>(result: &'a CallResult<'_>, names: &'a Names) -> ResponsesInput<'a> {
     let output = match result.content.trim().is_empty() && result.is_error {
         true => "The tool failed and said nothing.",
         false => &*result.content,
     };
-    Input::Ours(Ours::FunctionCallOutput { call_id: names.id(&result.tool_use_id), output })
+    ResponsesInput::Ours(Ours::FunctionCallOutput {
+        call_id: names.id(&result.tool_use_id),
+        output,
+    })
 }

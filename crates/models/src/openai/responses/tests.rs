@@ -1,5 +1,7 @@
 use domain::message::Part;
-use ports::model::{CallResult, Delta, ModelError, ModelMessage, ModelTurn, Usage, WrittenCall};
+use ports::model::{
+    CallResult, Delta, ModelError, ModelMessage, ModelTurn, TurnUsage, WrittenCall,
+};
 use ports::secret_string::SecretString;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -8,10 +10,10 @@ use super::reader::Items;
 use super::*;
 use crate::conformance;
 use crate::fake::{
-    self, Answered, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read,
-    think,
+    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello,
+    read_reply, think,
 };
-use crate::settings::Key;
+use crate::settings::ApiKey;
 
 fn stream(events: &[Value]) -> String {
     let numbered = events.iter().zip(0..).map(|(event, number): (_, u64)| {
@@ -123,15 +125,15 @@ fn api() -> Responses {
     Responses { keep_thinking: true, chance: NoChance::new() }
 }
 
-fn settings(url: &Url) -> Settings {
-    let mut settings = Settings::new("gpt", "large-5", url.clone());
+fn settings(url: &Url) -> ModelSettings {
+    let mut settings = ModelSettings::new("gpt", "large-5", url.clone());
     settings.key =
-        Some(Key { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
+        Some(ApiKey { secret: SecretString::new("sk-secret"), origin: "`api_key_env` K".into() });
     settings
 }
 
 fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
-    let settings = Settings { retries, ..settings(url) };
+    let settings = ModelSettings { retries, ..settings(url) };
     model(api(), settings, Arc::new(QuickClock::default()))
 }
 
@@ -140,13 +142,13 @@ fn reader() -> Items {
 }
 
 fn read_turn(stream: &str) -> ModelTurn {
-    let (reply, _) = read(reader(), [stream.as_bytes()]).expect("a reply");
+    let (reply, _) = read_reply(reader(), [stream.as_bytes()]).expect("a reply");
     ModelTurn { parts: reply.parts, calls: reply.calls, usage: reply.usage }
 }
 
 #[tokio::test]
 async fn a_rich_turn_is_read_whole() {
-    let server = Server::saying(vec![Answered::events(rich())]);
+    let server = Server::saying(vec![FakeReply::events(rich())]);
     let (turn, deltas) = think(&*client(&server.url, 0), &hello()).await;
     let turn = turn.expect("a turn");
     let call = |id: &'static str, tool: &'static str, input: &'static str| WrittenCall {
@@ -171,7 +173,7 @@ async fn a_rich_turn_is_read_whole() {
         })
         .collect();
     assert_eq!(texts, ["Let me see é\u{1F600}.", "Running it \u{1F680}.", "And then."]);
-    assert_eq!(turn.usage, Usage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
+    assert_eq!(turn.usage, TurnUsage { input_tokens: 30, cached_tokens: 20, output_tokens: 9 });
     assert_eq!(
         deltas,
         [
@@ -195,7 +197,7 @@ fn where_the_network_cuts_a_stream_changes_nothing() {
 fn a_stream_that_was_cut_off_is_no_turn() {
     let stream = rich();
     for at in 0..stream.len() {
-        let got = read(reader(), [&stream.as_bytes()[..at]]);
+        let got = read_reply(reader(), [&stream.as_bytes()[..at]]);
         assert!(got.is_err(), "{at} of {} bytes became a turn: {got:?}", stream.len());
     }
 }
@@ -206,7 +208,7 @@ async fn a_connection_that_was_cut_is_no_turn_either() {
     let cuts: Vec<usize> = (0..stream.len()).step_by(13).collect();
     let count = cuts.len();
     let server = Server::start(move |number, _| {
-        let part = Answered::events(&stream.as_bytes()[..cuts[number / 2]]);
+        let part = FakeReply::events(&stream.as_bytes()[..cuts[number / 2]]);
         if number % 2 == 0 { part } else { part.cut() }
     });
     let client = client(&server.url, 0);
@@ -237,7 +239,7 @@ fn an_item_that_did_not_end_is_no_turn() {
     };
     for events in [half[..half.len() - 1].to_vec(), unfinished, [half.clone(), half].concat()] {
         let all = [begin(), events, vec![completed()]].concat();
-        assert!(read(reader(), [stream(&all).as_bytes()]).is_err());
+        assert!(read_reply(reader(), [stream(&all).as_bytes()]).is_err());
     }
 }
 
@@ -294,7 +296,7 @@ async fn every_way_to_end_a_turn_has_its_remedy() {
     ] {
         let whole = call(0, "call_1", "f", &["{}"]);
         let events = [begin(), whole, vec![last]].concat();
-        let server = Server::saying(vec![Answered::events(stream(&events))]);
+        let server = Server::saying(vec![FakeReply::events(stream(&events))]);
         let (turn, _) = think(&*client(&server.url, 0), &hello()).await;
         assert_eq!(turn.unwrap_err().to_string(), wanted);
     }
@@ -306,7 +308,7 @@ async fn arguments_without_end_are_cut_off() {
     let piece = json!({"type": "response.function_call_arguments.delta", "output_index": 0,
         "delta": "x".repeat(64 << 10)});
     let server = Server::saying(vec![
-        Answered::events(stream(&begun)).repeat(stream(&[piece]), std::time::Duration::ZERO),
+        FakeReply::events(stream(&begun)).repeat(stream(&[piece]), std::time::Duration::ZERO),
     ]);
     let (turn, _) = think(&*client(&server.url, 5), &hello()).await;
     let why = turn.unwrap_err().to_string();
@@ -321,7 +323,7 @@ fn result<'a>(id: &'a str, content: &'a str, is_error: bool) -> CallResult<'a> {
     CallResult { tool_use_id: id.into(), tool, content: content.into(), is_error }
 }
 
-fn body(api: &Responses, settings: &Settings, request: &ModelRequest<'_>) -> Vec<u8> {
+fn body(api: &Responses, settings: &ModelSettings, request: &ModelRequest<'_>) -> Vec<u8> {
     api.body(settings, request, &Names::of(request), &[]).expect("a body")
 }
 
@@ -384,7 +386,7 @@ fn i26_a_request_is_the_same_to_the_byte_and_thinking_goes_back_as_it_came() {
 }
 
 /// Answers the messages of the suite, as the API would.
-fn conforming(asked: &fake::Asked) -> Answered {
+fn conforming(asked: &fake::FakeRequest) -> FakeReply {
     let body = asked.json();
     let input = body["input"].as_array().expect("items");
     let last = input.last().expect("an item");
@@ -406,11 +408,11 @@ fn conforming(asked: &fake::Asked) -> Answered {
         (_, conformance::SAY_SLOW) => {
             let events = text(0, &["word "]);
             let pause = std::time::Duration::from_millis(20);
-            return Answered::events(stream(&events[..2])).repeat(stream(&events[2..3]), pause);
+            return FakeReply::events(stream(&events[..2])).repeat(stream(&events[2..3]), pause);
         }
         other => panic!("not a message of the suite: {other:?}"),
     };
-    Answered::events(stream(&[begin(), events, vec![completed()]].concat()))
+    FakeReply::events(stream(&[begin(), events, vec![completed()]].concat()))
 }
 
 #[tokio::test]

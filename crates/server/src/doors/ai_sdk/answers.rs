@@ -15,8 +15,8 @@ use engine::{Answering, Caller};
 use serde_json::{Map, Value};
 
 use super::super::shown;
-use super::super::words::{Verdict, posted};
-use super::read::{Said, ToolPart};
+use super::super::words::{WordsVerdict, agreed_in_output};
+use super::read::{PartAnswer, ToolPart};
 use super::values::{call_of, input_of, message_of};
 use super::{Here, NAME, Ui};
 use crate::problem::{Problem, Reply};
@@ -44,7 +44,7 @@ impl PostedAnswers {
     }
 }
 
-pub(crate) async fn read(
+pub(crate) async fn read_answers(
     here: &Here,
     caller: &Caller,
     session: &Session,
@@ -66,13 +66,13 @@ pub(crate) async fn read(
             );
         }
         latest = latest.max(Some(call));
-        one(here, caller, session, call, part, ui, &mut given).await?;
+        read_answer(here, caller, session, call, part, ui, &mut given).await?;
     }
     let last = latest.and_then(|call| message_of(session, call));
     let in_last = |part: &&ToolPart| {
         call_of(session, &part.id).and_then(|call| message_of(session, call)) == last
     };
-    let undecided = |part: &ToolPart| part.said == Said::Nothing { settled: false };
+    let undecided = |part: &ToolPart| part.said == PartAnswer::Nothing { settled: false };
     given.auto_resubmits &= !parts.iter().filter(in_last).any(undecided);
     given.upto = last;
     given.run = latest.and_then(|call| session.hold_of(call)?.run());
@@ -85,7 +85,7 @@ pub(crate) async fn read(
     }
 }
 
-async fn one(
+async fn read_answer(
     here: &Here,
     caller: &Caller,
     session: &Session,
@@ -95,8 +95,8 @@ async fn one(
     given: &mut PostedAnswers,
 ) -> Reply<()> {
     let (hold, answer) = match &part.said {
-        Said::Nothing { .. } => return Ok(()),
-        Said::Approval { id, approved, reason, digest } => {
+        PartAnswer::Nothing { .. } => return Ok(()),
+        PartAnswer::Approval { id, approved, reason, digest } => {
             let hold = approval(session, call, id)?;
             match stands(&hold, *approved) {
                 HoldStatus::Open => {}
@@ -116,13 +116,13 @@ async fn one(
             (hold, verdict(*approved, reason.clone()))
         }
         // Only for what waits: what else a client believes to be a result is not read.
-        Said::Output(output) => match waiting(session, call) {
+        PartAnswer::Output(output) => match waiting(session, call) {
             None => return Ok(()),
             Some(hold) => {
                 (hold.clone(), by_output(here, &hold, &call_tool(session, call), output, ui)?)
             }
         },
-        Said::Error(text) => match waiting(session, call) {
+        PartAnswer::Error(text) => match waiting(session, call) {
             None => return Ok(()),
             Some(hold) => (hold.clone(), by_error(&hold, text)?),
         },
@@ -227,13 +227,15 @@ fn by_output(
     match &hold.question {
         Question::Perform { .. } => Ok(Answer::Perform { content: text(), is_error: false }),
         // Only where it was shown as a tool of the client's: later versions have approvals.
-        Question::Approve if ui == Ui::Five => match posted(&here.app.words, tool, output) {
-            Some(Verdict::Approve) => Ok(verdict(true, None)),
-            Some(Verdict::Deny) => Ok(verdict(false, None)),
-            None => {
-                Err(Problem::invalid("output", "this is neither a yes nor a no; it stays open"))
+        Question::Approve if ui == Ui::Five => {
+            match agreed_in_output(&here.app.words, tool, output) {
+                Some(WordsVerdict::Approve) => Ok(verdict(true, None)),
+                Some(WordsVerdict::Deny) => Ok(verdict(false, None)),
+                None => {
+                    Err(Problem::invalid("output", "this is neither a yes nor a no; it stays open"))
+                }
             }
-        },
+        }
         Question::Approve => Err(Problem::invalid("output", "this call waits for an approval")),
         Question::Choose { .. } => Ok(Answer::Choose(chosen(output)?)),
         Question::Fill { schema: None } => match output {

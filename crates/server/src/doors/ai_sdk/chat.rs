@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use domain::id::{RunId, SessionId};
 use domain::session::{RunStatus, Session};
-use engine::{Error, Keep, Said, Saying};
+use engine::{Error, Keep, MessageReceipt, NewMessage};
 use serde_json::Value;
 
 use super::super::agreed::{self, Name};
@@ -20,7 +20,7 @@ use super::super::limits::HISTORY_BYTES_MAX;
 use super::super::stream::{self, Heartbeat, Style};
 use super::super::unique_keys::UniqueKeys;
 use super::history::LastMessage;
-use super::read::{self, Message, Posted};
+use super::read::{self, AiSdkPost, PostedMessage};
 use super::teller::ChunkWriter;
 use super::wire::Stopped;
 use super::{Here, NAME, Ui, answers, edits, refusal, version};
@@ -45,7 +45,7 @@ pub(crate) async fn say(
         let bytes = read_long(&here.app, body, HISTORY_BYTES_MAX).await?;
         let LastMessage(body) = parse(&bytes)?;
         let (place, posted) = read::chat(&body)?;
-        let asked = Asked::new(&here, query.as_deref(), &headers)?;
+        let asked = AiSdkRequest::new(&here, query.as_deref(), &headers)?;
         converse(&here, &who, &place, posted, &asked).await
     };
     Box::pin(serving).await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
@@ -63,7 +63,7 @@ pub(crate) async fn stop(State(here): State<Here>, Path(chat): Path<String>, who
     stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
 }
 
-pub(crate) async fn value(here: &Here, body: Body) -> Reply<Value> {
+pub(crate) async fn read_json(here: &Here, body: Body) -> Reply<Value> {
     let bytes = read_body(&here.app, body).await?;
     read_value(&bytes)
 }
@@ -73,19 +73,19 @@ pub(super) fn read_value(bytes: &[u8]) -> Reply<Value> {
 }
 
 /// What an address and headers say.
-pub(crate) struct Asked {
+pub(crate) struct AiSdkRequest {
     pub(crate) ui: Ui,
     /// The client says that it has the messages of the chat.
     pub(crate) has_messages: bool,
     agent: Arc<str>,
 }
 
-impl Asked {
+impl AiSdkRequest {
     pub(crate) fn new(
         here: &Here,
         query: Option<&str>,
         headers: &HeaderMap,
-    ) -> Result<Asked, Problem> {
+    ) -> Result<AiSdkRequest, Problem> {
         let param = |name: &str| {
             let pairs =
                 query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
@@ -102,7 +102,7 @@ impl Asked {
             Problem::invalid("agent", format!("the agents here are: {}", names.join(", ")))
         })?;
         let has_messages = param("have").as_deref() == Some("messages");
-        Ok(Asked { ui, has_messages, agent: agent.agent.clone() })
+        Ok(AiSdkRequest { ui, has_messages, agent: agent.agent.clone() })
     }
 }
 
@@ -110,12 +110,12 @@ pub(crate) async fn converse(
     here: &Here,
     who: &Who,
     place: &str,
-    posted: Posted,
-    asked: &Asked,
+    posted: AiSdkPost,
+    asked: &AiSdkRequest,
 ) -> Reply {
     let (app, caller) = (&here.app, &who.caller);
     match &posted.message {
-        Message::User { id, texts } => {
+        PostedMessage::User { id, texts } => {
             if texts.iter().all(|text| text.trim().is_empty()) {
                 return Err(Problem::invalid("messages", "say something").into());
             }
@@ -123,7 +123,7 @@ pub(crate) async fn converse(
                 conversation::find_or_open(app, caller, NAME, place, &asked.agent).await?;
             let session =
                 edits::superseded(here, who, place, session, id.as_deref(), &posted).await?;
-            let name = id.as_ref().map(|id| named(session.id, id, texts));
+            let name = id.as_ref().map(|id| post_name(session.id, id, texts));
             // Asking for another reply says nothing new.
             if !posted.regenerate
                 && let Some(answered) =
@@ -133,10 +133,10 @@ pub(crate) async fn converse(
             }
             send_user_message(here, who, place, session, name, &posted, asked.ui).await
         }
-        Message::Assistant { id, parts } => {
+        PostedMessage::Assistant { id, parts } => {
             let found = conversation::find(app, caller, NAME, place).await?;
             let session = found.ok_or_else(|| Problem::not_found("chat"))?;
-            let given = answers::read(here, caller, &session, parts, asked.ui).await?;
+            let given = answers::read_answers(here, caller, &session, parts, asked.ui).await?;
             let waits = given.is_empty() && given.auto_resubmits;
             answers::store(here, caller, &given).await?;
             let message = id.clone().or_else(|| latest(&session)).unwrap_or_default();
@@ -175,7 +175,7 @@ async fn answer_in_words(
 ) -> Reply<Option<Response>> {
     let (app, caller) = (&here.app, &who.caller);
     let text = texts.join("\n");
-    let Some(agreed) = agreed::answered(app, caller, NAME, session, &text, name).await? else {
+    let Some(agreed) = agreed::answer_agreed(app, caller, NAME, session, &text, name).await? else {
         return Ok(None);
     };
     let fresh = app.engine.session(caller, session.id).await?;
@@ -195,11 +195,11 @@ async fn send_user_message(
     place: &str,
     session: Arc<Session>,
     name: Option<Name>,
-    posted: &Posted,
+    posted: &AiSdkPost,
     ui: Ui,
 ) -> Reply {
     let (engine, caller) = (&here.app.engine, &who.caller);
-    let Message::User { id, texts } = &posted.message else {
+    let PostedMessage::User { id, texts } = &posted.message else {
         return Err(Problem::bad_request("say something").into());
     };
     let run = session.run.as_ref();
@@ -213,7 +213,7 @@ async fn send_user_message(
         return go_on(here, who, &session, None, teller, false).await;
     }
     let since = Since::now(&session);
-    let kept = |said: &Said| {
+    let kept = |said: &MessageReceipt| {
         let kept = KeptRun::new(session.id, Some(said.run)).since(since);
         (200, kept.written())
     };
@@ -225,7 +225,7 @@ async fn send_user_message(
     });
     // Listen first, then speak: what is thought aloud is not stored, and nothing of it is missed.
     let follow = engine.follow_session(session.id, Some(session.version)).await?;
-    let saying = Saying { texts: texts.clone(), while_pending: posted.while_pending };
+    let saying = NewMessage { texts: texts.clone(), while_pending: posted.while_pending };
     let (flow, message) = match engine.say(caller, session.id, saying, keep).await {
         Ok(said) => {
             if let Some(id) = id {
@@ -247,7 +247,7 @@ async fn send_user_message(
 }
 
 /// A message is its id and its words: the same id with other words is another message.
-fn named(session: SessionId, id: &str, texts: &[String]) -> Name {
+fn post_name(session: SessionId, id: &str, texts: &[String]) -> Name {
     let request = edits::digest("holdpoint.ai_sdk.message.v2", &session.to_string(), id, texts);
     Name { key: format!("{NAME}:{session}:message:{request}"), request }
 }

@@ -3,7 +3,7 @@
 use domain::hold::Hold;
 use serde_json::Value;
 
-use super::super::flow::Kind;
+use super::super::flow::SpeechKind;
 use super::Ui;
 use super::wire::{ApprovalDescriptor, Chunk, HoldNotice, MessageMetadata, RunNames, ToolOutput};
 
@@ -16,24 +16,24 @@ pub(crate) fn finish(ui: Ui, reason: &str) -> Chunk<'_> {
     Chunk::Finish { finish_reason: (ui >= Ui::Six).then_some(reason) }
 }
 
-pub(crate) fn open(kind: Kind, id: &str) -> Chunk<'_> {
+pub(crate) fn open_block(kind: SpeechKind, id: &str) -> Chunk<'_> {
     match kind {
-        Kind::Text => Chunk::TextStart { id },
-        Kind::Reasoning => Chunk::ReasoningStart { id },
+        SpeechKind::Text => Chunk::TextStart { id },
+        SpeechKind::Reasoning => Chunk::ReasoningStart { id },
     }
 }
 
-pub(crate) fn delta<'a>(kind: Kind, id: &'a str, delta: &'a str) -> Chunk<'a> {
+pub(crate) fn delta<'a>(kind: SpeechKind, id: &'a str, delta: &'a str) -> Chunk<'a> {
     match kind {
-        Kind::Text => Chunk::TextDelta { id, delta },
-        Kind::Reasoning => Chunk::ReasoningDelta { id, delta },
+        SpeechKind::Text => Chunk::TextDelta { id, delta },
+        SpeechKind::Reasoning => Chunk::ReasoningDelta { id, delta },
     }
 }
 
-pub(crate) fn close(kind: Kind, id: &str) -> Chunk<'_> {
+pub(crate) fn close(kind: SpeechKind, id: &str) -> Chunk<'_> {
     match kind {
-        Kind::Text => Chunk::TextEnd { id },
-        Kind::Reasoning => Chunk::ReasoningEnd { id },
+        SpeechKind::Text => Chunk::TextEnd { id },
+        SpeechKind::Reasoning => Chunk::ReasoningEnd { id },
     }
 }
 

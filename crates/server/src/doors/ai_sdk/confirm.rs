@@ -16,7 +16,7 @@ use engine::{Answering, Until};
 
 use super::super::{conversation, shown};
 use super::answers::{HoldStatus, stands, verdict};
-use super::chat::value;
+use super::chat::read_json;
 use super::values::call_of;
 use super::wire::{Confirmed, Confirming, ToolOutput};
 use super::{Here, NAME, project, refusal};
@@ -34,7 +34,7 @@ pub(crate) async fn confirm(
     body: Body,
 ) -> Response {
     let confirming = async {
-        let body = value(&here, body).await?;
+        let body = read_json(&here, body).await?;
         let asked =
             serde_json::from_value(body).map_err(|error| Problem::bad_request(shape(&error)))?;
         let result = confirmed(&here, &who, &project, &asked).await?;
@@ -52,7 +52,7 @@ async fn confirmed(here: &Here, who: &Who, project: &str, asked: &Confirming) ->
     let approved = asked.confirmed.ok_or_else(|| missing("confirmed"))?;
     let unknown = || Problem::not_found_as("Tool invocation not found");
     let caller = &who.caller;
-    let place = project::place(project);
+    let place = project::project_place(project);
     let session = match conversation::find(&here.app, caller, NAME, &place).await {
         Ok(found) => found.ok_or_else(unknown)?,
         // Somebody else's is as if there were none.

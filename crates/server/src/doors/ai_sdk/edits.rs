@@ -12,7 +12,7 @@ use domain::session::{RunStatus, Session};
 use ports::store::PutNote;
 
 use super::super::conversation;
-use super::read::{Message, Posted};
+use super::read::{AiSdkPost, PostedMessage};
 use super::{Here, NAME};
 use crate::auth::Who;
 use crate::problem::Reply;
@@ -25,9 +25,9 @@ pub(super) async fn superseded(
     place: &str,
     session: Arc<Session>,
     id: Option<&str>,
-    posted: &Posted,
+    posted: &AiSdkPost,
 ) -> Reply<Arc<Session>> {
-    let Message::User { texts, .. } = &posted.message else { return Ok(session) };
+    let PostedMessage::User { texts, .. } = &posted.message else { return Ok(session) };
     let failed = session.run.as_ref().is_some_and(|run| run.status() == RunStatus::Failed);
     // What failed goes on where it stopped.
     if posted.regenerate && failed {
@@ -39,7 +39,7 @@ pub(super) async fn superseded(
     };
     let (app, caller) = (&here.app, &who.caller);
     let replaced = match known {
-        Some(known) if posted.regenerate || known.words != words(texts) => known.message,
+        Some(known) if posted.regenerate || known.words != texts_digest(texts) => known.message,
         Some(_) => return Ok(session),
         // Whoever wants another answer to a message that we do not know by its name means the last.
         None if posted.regenerate => match session.transcript.iter().rfind(|it| is_own(it)) {
@@ -71,7 +71,7 @@ async fn known(here: &Here, place: &str, session: &Session, id: &str) -> Reply<O
         && let Some(told) = session.transcript.iter().find(|message| message.id == ours)
         && is_own(told)
     {
-        return Ok(Some(Known { message: ours, words: words(&texts_of(told)) }));
+        return Ok(Some(Known { message: ours, words: texts_digest(&texts_of(told)) }));
     }
     let note = here.app.engine.read_note(SHELF, &key(place, id)).await?;
     Ok(note.and_then(|note| {
@@ -92,7 +92,7 @@ pub(super) async fn remember(
     let put = PutNote {
         shelf: SHELF.to_owned(),
         key: key(place, id),
-        value: Some(format!("{message} {}", words(texts)).into_bytes()),
+        value: Some(format!("{message} {}", texts_digest(texts)).into_bytes()),
         expected: None,
         due_at: None,
         forget_at: None,
@@ -108,7 +108,7 @@ fn key(place: &str, id: &str) -> String {
     digest("holdpoint.ai_sdk.message_key.v1", place, id, &[]).to_string()
 }
 
-fn words(texts: &[String]) -> Digest {
+fn texts_digest(texts: &[String]) -> Digest {
     digest("holdpoint.ai_sdk.words.v1", "", "", texts)
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::chat::read_value;
 use super::history::LastMessage;
-use super::read::{self, Message, Posted, Said};
+use super::read::{self, AiSdkPost, PartAnswer, PostedMessage};
 use super::resume;
 use crate::asked::parse;
 use crate::doors::fuzz_api::{DoorAnswer, DoorSaid};
@@ -12,28 +12,28 @@ use crate::problem::{Problem, Refused};
 
 pub(in crate::doors) fn chat(body: &[u8]) -> Result<DoorSaid, String> {
     let LastMessage(body) = parse(body).map_err(worded)?;
-    read::chat(&body).map(|(_, posted)| said(posted)).map_err(told)
+    read::chat(&body).map(|(_, posted)| door_said(posted)).map_err(problem_json)
 }
 
 pub(in crate::doors) fn project(body: &[u8]) -> Result<DoorSaid, String> {
     let body: Value = read_value(body).map_err(worded)?;
-    read::project(&body).map(|(_, posted)| said(posted)).map_err(told)
+    read::project(&body).map(|(_, posted)| door_said(posted)).map_err(problem_json)
 }
 
 pub(in crate::doors) fn chat_behind(query: &str) -> Option<(String, String)> {
-    resume::named(query).map(|(query, chat)| (query.to_owned(), chat))
+    resume::named_chat(query).map(|(query, chat)| (query.to_owned(), chat))
 }
 
-fn said(posted: Posted) -> DoorSaid {
+fn door_said(posted: AiSdkPost) -> DoorSaid {
     match posted.message {
-        Message::User { texts, .. } => DoorSaid { texts, answers: Vec::new() },
-        Message::Assistant { parts, .. } => {
+        PostedMessage::User { texts, .. } => DoorSaid { texts, answers: Vec::new() },
+        PostedMessage::Assistant { parts, .. } => {
             let answers = parts.into_iter().filter_map(|part| {
                 let (about, approves, content) = match part.said {
-                    Said::Nothing { .. } => return None,
-                    Said::Approval { id, approved, .. } => (id, Some(approved), None),
-                    Said::Output(output) => (part.id, None, Some(output.to_string())),
-                    Said::Error(text) => (part.id, None, Some(text)),
+                    PartAnswer::Nothing { .. } => return None,
+                    PartAnswer::Approval { id, approved, .. } => (id, Some(approved), None),
+                    PartAnswer::Output(output) => (part.id, None, Some(output.to_string())),
+                    PartAnswer::Error(text) => (part.id, None, Some(text)),
                 };
                 Some(DoorAnswer { about, approves, content })
             });
@@ -42,13 +42,13 @@ fn said(posted: Posted) -> DoorSaid {
     }
 }
 
-fn told(problem: Problem) -> String {
+fn problem_json(problem: Problem) -> String {
     serde_json::to_string(&problem).unwrap_or_default()
 }
 
 fn worded(refused: Refused) -> String {
     match refused {
-        Refused::Problem(problem) => told(problem),
+        Refused::Problem(problem) => problem_json(problem),
         Refused::Replayed(_) => String::new(),
     }
 }

@@ -15,13 +15,13 @@ pub(crate) struct LastMessage(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for LastMessage {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<LastMessage, D::Error> {
-        from.deserialize_map(Body).map(LastMessage)
+        from.deserialize_map(BodyVisitor).map(LastMessage)
     }
 }
 
-struct Body;
+struct BodyVisitor;
 
-impl<'de> Visitor<'de> for Body {
+impl<'de> Visitor<'de> for BodyVisitor {
     type Value = Value;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use domain::outcome::ToolResult;
 use domain::session::{CallState, Session};
 
 use super::super::{conversation, shown};
-use super::chat::Asked;
+use super::chat::AiSdkRequest;
 use super::values::{id_of, input_of, is_own};
 use super::wire::{
     ApprovalDescriptor, HoldNotice, NamedPart, ToolPartState, ToolUiPart, UiApproval, UiMessage,
@@ -33,7 +33,7 @@ pub(super) async fn list(
     who: Who,
 ) -> Response {
     let listing = async {
-        let asked = Asked::new(&here, query.as_deref(), &headers)?;
+        let asked = AiSdkRequest::new(&here, query.as_deref(), &headers)?;
         let found = conversation::find(&here.app, &who.caller, NAME, &chat).await?;
         let session = found.ok_or_else(|| Problem::not_found("chat"))?;
         // Before anybody can see them.

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use super::super::conversation;
-use super::chat::{Asked, converse, value};
+use super::chat::{AiSdkRequest, converse, read_json};
 use super::wire::Stopped;
 use super::{Here, NAME, read, refusal};
 use crate::asked::json;
@@ -14,7 +14,7 @@ use crate::auth::Who;
 use crate::problem::Problem;
 
 /// What the project's conversation is called, apart from chats of the same name.
-pub(crate) fn place(project: &str) -> String {
+pub(crate) fn project_place(project: &str) -> String {
     format!("project:{project}")
 }
 
@@ -26,10 +26,10 @@ pub(crate) async fn say(
     body: Body,
 ) -> Response {
     let serving = async {
-        let body = value(&here, body).await?;
+        let body = read_json(&here, body).await?;
         let (project, posted) = read::project(&body)?;
-        let asked = Asked::new(&here, query.as_deref(), &headers)?;
-        converse(&here, &who, &place(&project), posted, &asked).await
+        let asked = AiSdkRequest::new(&here, query.as_deref(), &headers)?;
+        converse(&here, &who, &project_place(&project), posted, &asked).await
     };
     Box::pin(serving)
         .await
@@ -43,7 +43,8 @@ pub(crate) async fn stop(
     who: Who,
 ) -> Response {
     let stopping = async {
-        let found = conversation::find(&here.app, &who.caller, NAME, &place(&project)).await?;
+        let found =
+            conversation::find(&here.app, &who.caller, NAME, &project_place(&project)).await?;
         let session = found.ok_or_else(|| Problem::not_found("chat"))?;
         let stopped = conversation::stop(&here.app, &who.caller, &session, None).await?;
         Ok(json(StatusCode::OK, &Stopped { success: Some(true), stopped }))

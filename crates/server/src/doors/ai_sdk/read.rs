@@ -8,15 +8,15 @@ use crate::problem::Problem;
 
 /// The last message of a post, and what goes with it.
 #[derive(Debug)]
-pub(crate) struct Posted {
-    pub(crate) message: Message,
+pub(crate) struct AiSdkPost {
+    pub(crate) message: PostedMessage,
     pub(crate) regenerate: bool,
     /// What a message does that comes while something waits.
     pub(crate) while_pending: Option<domain::context::WhilePending>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Message {
+pub(crate) enum PostedMessage {
     User {
         id: Option<String>,
         texts: Vec<String>,
@@ -34,11 +34,11 @@ pub(crate) struct ToolPart {
     pub(crate) id: String,
     pub(crate) tool: Option<String>,
     pub(crate) input: Option<Value>,
-    pub(crate) said: Said,
+    pub(crate) said: PartAnswer,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum PartAnswer {
     /// Nothing that could be an answer; `settled` if the client has a result for it.
     Nothing {
         settled: bool,
@@ -53,55 +53,55 @@ pub(crate) enum Said {
     Error(String),
 }
 
-fn wrong<T>(why: impl Into<String>) -> Result<T, Problem> {
+fn invalid_body<T>(why: impl Into<String>) -> Result<T, Problem> {
     Err(Problem::bad_request(why))
 }
 
 /// `{"id", "messages": […], "trigger", …}`: the name of the chat, and its last message.
-pub(crate) fn chat(body: &Value) -> Result<(String, Posted), Problem> {
+pub(crate) fn chat(body: &Value) -> Result<(String, AiSdkPost), Problem> {
     let Some(id) = body.get("id").and_then(Value::as_str) else {
-        return wrong("`id` is missing: the name of the chat");
+        return invalid_body("`id` is missing: the name of the chat");
     };
     let Some(messages) = body.get("messages").and_then(Value::as_array) else {
-        return wrong("`messages` is missing: a list of messages");
+        return invalid_body("`messages` is missing: a list of messages");
     };
-    let Some(last) = messages.last() else { return wrong("`messages` is empty") };
+    let Some(last) = messages.last() else { return invalid_body("`messages` is empty") };
     let regenerate = body.get("trigger").and_then(Value::as_str) == Some("regenerate-message");
-    Ok((id.to_owned(), posted(last, body, regenerate)?))
+    Ok((id.to_owned(), read_post(last, body, regenerate)?))
 }
 
 /// `{"message": {…}, "projectId"}`: the name of the project, and the one message.
-pub(crate) fn project(body: &Value) -> Result<(String, Posted), Problem> {
+pub(crate) fn project(body: &Value) -> Result<(String, AiSdkPost), Problem> {
     let Some(id) = body.get("projectId").and_then(Value::as_str) else {
-        return wrong("`projectId` is missing");
+        return invalid_body("`projectId` is missing");
     };
     let Some(message) = body.get("message").filter(|message| message.is_object()) else {
-        return wrong("`message` is missing");
+        return invalid_body("`message` is missing");
     };
-    Ok((id.to_owned(), posted(message, body, false)?))
+    Ok((id.to_owned(), read_post(message, body, false)?))
 }
 
-fn posted(message: &Value, body: &Value, regenerate: bool) -> Result<Posted, Problem> {
+fn read_post(message: &Value, body: &Value, regenerate: bool) -> Result<AiSdkPost, Problem> {
     let id = message.get("id").and_then(Value::as_str).map(str::to_owned);
     let id = id.filter(|id| (1..=PLACE_BYTES_MAX).contains(&id.len()));
     let parts = match message.get("parts") {
         Some(Value::Array(parts)) => parts.as_slice(),
         None | Some(Value::Null) => &[],
-        Some(_) => return wrong("`parts` of the last message is not a list"),
+        Some(_) => return invalid_body("`parts` of the last message is not a list"),
     };
     let message = match message.get("role").and_then(Value::as_str) {
-        Some("user") => Message::User { id, texts: texts(message, parts)? },
+        Some("user") => PostedMessage::User { id, texts: texts(message, parts)? },
         Some("assistant") => {
             let parts = parts.iter().filter_map(|part| tool_part(part).transpose());
-            Message::Assistant { id, parts: parts.collect::<Result<_, _>>()? }
+            PostedMessage::Assistant { id, parts: parts.collect::<Result<_, _>>()? }
         }
-        _ => return wrong("the last message is neither of the role `user` nor `assistant`"),
+        _ => return invalid_body("the last message is neither of the role `user` nor `assistant`"),
     };
     let while_pending = match body.get("while_pending") {
         None | Some(Value::Null) => None,
         Some(given) => Some(while_pending(given)?),
     };
-    Ok(Posted { message, regenerate, while_pending })
+    Ok(AiSdkPost { message, regenerate, while_pending })
 }
 
 fn while_pending(given: &Value) -> Result<domain::context::WhilePending, Problem> {
@@ -121,7 +121,7 @@ fn texts(message: &Value, parts: &[Value]) -> Result<Vec<String>, Problem> {
         match part.get("type").and_then(Value::as_str) {
             Some("text") => match part.get("text").and_then(Value::as_str) {
                 Some(text) => texts.push(text.to_owned()),
-                None => return wrong("a part of type `text` has no `text`"),
+                None => return invalid_body("a part of type `text` has no `text`"),
             },
             Some("file") => texts.push(file(part)?),
             // What is for the page's own use.
@@ -164,7 +164,7 @@ fn tool_part(part: &Value) -> Result<Option<ToolPart>, Problem> {
     let inner = part.get("toolInvocation").filter(|inner| inner.is_object()).unwrap_or(part);
     let text = |key: &str| inner.get(key).and_then(Value::as_str).map(str::to_owned);
     let Some(id) = text("toolCallId").or_else(|| text("toolInvocationId")) else {
-        return wrong("a tool part has no `toolCallId`");
+        return invalid_body("a tool part has no `toolCallId`");
     };
     let tool = named.or_else(|| text("toolName"));
     let input = inner.get("input").or_else(|| inner.get("args")).cloned();
@@ -173,28 +173,28 @@ fn tool_part(part: &Value) -> Result<Option<ToolPart>, Problem> {
         "approval-responded" => approval(inner)?,
         "output-available" | "result" => match output() {
             Some(_) if inner.get("preliminary") == Some(&Value::Bool(true)) => {
-                Said::Nothing { settled: false }
+                PartAnswer::Nothing { settled: false }
             }
-            Some(output) => Said::Output(output),
-            None => Said::Nothing { settled: false },
+            Some(output) => PartAnswer::Output(output),
+            None => PartAnswer::Nothing { settled: false },
         },
-        "output-error" => Said::Error(text("errorText").unwrap_or_default()),
-        "output-denied" => Said::Nothing { settled: true },
-        _ => Said::Nothing { settled: false },
+        "output-error" => PartAnswer::Error(text("errorText").unwrap_or_default()),
+        "output-denied" => PartAnswer::Nothing { settled: true },
+        _ => PartAnswer::Nothing { settled: false },
     };
     Ok(Some(ToolPart { id, tool, input, said }))
 }
 
-fn approval(part: &Value) -> Result<Said, Problem> {
+fn approval(part: &Value) -> Result<PartAnswer, Problem> {
     let approval = part.get("approval").cloned().unwrap_or_default();
     let (Some(id), Some(approved)) = (
         approval.get("id").and_then(Value::as_str),
         approval.get("approved").and_then(Value::as_bool),
     ) else {
-        return wrong("an answered approval has no `id` or no `approved`");
+        return invalid_body("an answered approval has no `id` or no `approved`");
     };
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-    Ok(Said::Approval {
+    Ok(PartAnswer::Approval {
         id: id.to_owned(),
         approved,
         reason: text(approval.get("reason")),
@@ -211,14 +211,14 @@ mod tests {
         let body =
             json!({"id": "c", "messages": [{"id": "m", "role": "assistant", "parts": parts}]});
         match chat(&body).expect("sound").1.message {
-            Message::Assistant { parts, .. } => parts,
+            PostedMessage::Assistant { parts, .. } => parts,
             user => panic!("{user:?}"),
         }
     }
 
     #[test]
     fn every_form_of_a_tool_part_is_read() {
-        let output = Said::Output(json!("yes"));
+        let output = PartAnswer::Output(json!("yes"));
         for part in [
             json!({"type": "tool-deploy", "toolCallId": "c1", "state": "output-available", "input": {"a": 1}, "output": "yes"}),
             json!({"type": "dynamic-tool", "toolName": "deploy", "toolCallId": "c1", "state": "output-available", "input": {"a": 1}, "output": "yes"}),
@@ -244,7 +244,7 @@ mod tests {
         let (id, posted) = chat(&body).expect("sound");
         assert_eq!(id, "c");
         assert!(
-            matches!(posted.message, Message::User { id: Some(id), texts } if id == "u" && texts == ["hi"])
+            matches!(posted.message, PostedMessage::User { id: Some(id), texts } if id == "u" && texts == ["hi"])
         );
     }
 

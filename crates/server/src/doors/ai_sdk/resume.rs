@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use domain::session::{RunStatus, Session};
 
 use super::super::conversation;
-use super::chat::{Asked, go_on};
+use super::chat::{AiSdkRequest, go_on};
 use super::teller::{ChunkWriter, end_mark};
 use super::{Here, NAME, Ui, project, refusal};
 use crate::auth::Who;
@@ -31,7 +31,7 @@ pub(crate) async fn project(
     headers: HeaderMap,
     who: Who,
 ) -> Response {
-    let place = project::place(&project);
+    let place = project::project_place(&project);
     let resumed = resumed(&here, &who, &place, query.as_deref(), &headers).await;
     resumed.unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
 }
@@ -44,7 +44,7 @@ pub(crate) async fn by_query(
     headers: HeaderMap,
     who: Who,
 ) -> Response {
-    let Some((query, chat)) = query.as_deref().and_then(named) else {
+    let Some((query, chat)) = query.as_deref().and_then(named_chat) else {
         return refusal::problem(Problem::wrong_method());
     };
     let resumed = resumed(&here, &who, &chat, Some(query), &headers).await;
@@ -52,7 +52,7 @@ pub(crate) async fn by_query(
 }
 
 /// The query, and the chat behind it.
-pub(super) fn named(query: &str) -> Option<(&str, String)> {
+pub(super) fn named_chat(query: &str) -> Option<(&str, String)> {
     let (query, chat) = query.strip_suffix("/stream")?.rsplit_once('/')?;
     Some((query, decoded(chat)))
 }
@@ -64,7 +64,7 @@ async fn resumed(
     query: Option<&str>,
     headers: &HeaderMap,
 ) -> Reply {
-    let asked = Asked::new(here, query, headers)?;
+    let asked = AiSdkRequest::new(here, query, headers)?;
     let found = conversation::find(&here.app, &who.caller, NAME, place).await?;
     let Some(session) = found else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let nothing_new = match session.run.as_ref().map(|run| run.status()) {

@@ -11,7 +11,7 @@ use domain::session::Session;
 use engine::Caller;
 
 use super::super::delivered::EndMark;
-use super::super::flow::{Called, End, RunFollower, Settled, Step};
+use super::super::flow::{Called, End, FlowStep, RunFollower, Settled};
 use super::super::shown;
 use super::super::stream::{Gone, Out};
 use super::values::{id_of, input_of, is_own};
@@ -113,28 +113,32 @@ impl ChunkWriter {
         out.data(&chunks::start(&self.message, &session.id.to_string(), &run)).await?;
         while let Some(step) = flow.next().await? {
             match step {
-                Step::Open { id, kind } => {
+                FlowStep::Open { id, kind } => {
                     self.turn(out).await?;
-                    self.say(out, chunks::open(kind, &id)).await?;
+                    self.say(out, chunks::open_block(kind, &id)).await?;
                 }
-                Step::Delta { id, kind, text } => {
+                FlowStep::Delta { id, kind, text } => {
                     self.say(out, chunks::delta(kind, &id, &text)).await?
                 }
-                Step::Close { id, kind } => self.say(out, chunks::close(kind, &id)).await?,
-                Step::Thought { message } => {
+                FlowStep::Close { id, kind } => self.say(out, chunks::close(kind, &id)).await?,
+                FlowStep::Thought { message } => {
                     self.turn(out).await?;
                     self.turn_over = true;
                     if self.upto == Some(message.id) {
                         self.upto = None;
                     }
                 }
-                Step::Called(called) => self.called(&*flow.fresh().await?, &called, out).await?,
-                Step::HoldOpened(hold) => self.asked(&*flow.fresh().await?, hold.id, out).await?,
-                Step::HoldDecided(hold) => self.decided(&hold, out).await?,
-                Step::Settled(settled) => {
+                FlowStep::Called(called) => {
+                    self.called(&*flow.fresh().await?, &called, out).await?
+                }
+                FlowStep::HoldOpened(hold) => {
+                    self.asked(&*flow.fresh().await?, hold.id, out).await?
+                }
+                FlowStep::HoldDecided(hold) => self.decided(&hold, out).await?,
+                FlowStep::Settled(settled) => {
                     self.settled(&*flow.fresh().await?, &settled, out).await?
                 }
-                Step::End(end) => {
+                FlowStep::End(end) => {
                     let session = flow.fresh().await?;
                     let latest = session.run.as_ref().map(|run| run.id);
                     let is_over = matches!(end, End::Completed | End::Failed(_) | End::Cancelled);
@@ -145,16 +149,16 @@ impl ChunkWriter {
                     return self.end(&session, end, out).await;
                 }
                 // One that belongs to no call is shown as it stands.
-                Step::HoldChanged(hold) if hold.call.is_none() => {
+                FlowStep::HoldChanged(hold) if hold.call.is_none() => {
                     self.say(out, chunks::asks(&hold, &self.here.app.origin)).await?;
                 }
-                Step::RunStarted
-                | Step::Said { .. }
-                | Step::Withdrawn { .. }
-                | Step::HoldChanged(_)
-                | Step::Paused
-                | Step::Rests
-                | Step::Resumed => {}
+                FlowStep::RunStarted
+                | FlowStep::Said { .. }
+                | FlowStep::Withdrawn { .. }
+                | FlowStep::HoldChanged(_)
+                | FlowStep::Paused
+                | FlowStep::Rests
+                | FlowStep::Resumed => {}
             }
         }
         Ok(())

@@ -42,7 +42,7 @@ pub(crate) fn input_of(app: &App, session: &Session, call: CallId) -> Value {
     {
         return redact(edited.arguments.value(), &edited.secrets);
     }
-    match written(session, call) {
+    match written_call(session, call) {
         Some((_, tool, input)) => wire::call_input(call, tool, input, session, &app.engine),
         None => Value::Null,
     }
@@ -50,10 +50,10 @@ pub(crate) fn input_of(app: &App, session: &Session, call: CallId) -> Value {
 
 /// The message in which a model made a call.
 pub(crate) fn message_of(session: &Session, call: CallId) -> Option<MessageId> {
-    written(session, call).map(|(message, _, _)| message)
+    written_call(session, call).map(|(message, _, _)| message)
 }
 
-fn written(session: &Session, wanted: CallId) -> Option<(MessageId, &Arc<str>, &String)> {
+fn written_call(session: &Session, wanted: CallId) -> Option<(MessageId, &Arc<str>, &String)> {
     session.transcript.iter().rev().find_map(|message| {
         message.parts.iter().find_map(|part| match part {
             Part::ToolCall { call, tool, input, .. } if *call == wanted => {

@@ -18,7 +18,7 @@ use domain::session::Session;
 use domain::time::Timestamp;
 use engine::{Caller, Error, Follow, Followed, Spoken};
 
-pub(crate) use step::{Called, End, Kind, Settled, Step};
+pub(crate) use step::{Called, End, FlowStep, Settled, SpeechKind};
 
 use crate::app::App;
 use crate::wire;
@@ -48,7 +48,7 @@ pub(crate) struct RunFollower {
     /// When each call was made, or began to run.
     begun: BTreeMap<CallId, Timestamp>,
     speech: Speech,
-    ready: VecDeque<Step>,
+    ready: VecDeque<FlowStep>,
     ended: bool,
 }
 
@@ -146,7 +146,7 @@ impl RunFollower {
     }
 
     /// The next thing to tell; `None` after the end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Step>, Error> {
+    pub(crate) async fn next(&mut self) -> Result<Option<FlowStep>, Error> {
         loop {
             if let Some(step) = self.ready.pop_front() {
                 return Ok(Some(step));
@@ -162,17 +162,17 @@ impl RunFollower {
                 self.ready.extend(self.speech.close());
                 if self.over_pauses && matches!(end, End::Paused | End::Waiting) {
                     self.rest = None;
-                    self.ready.push_back(Step::Rests);
+                    self.ready.push_back(FlowStep::Rests);
                     continue;
                 }
                 self.ended = true;
-                self.ready.push_back(Step::End(end.clone()));
+                self.ready.push_back(FlowStep::End(end.clone()));
                 continue;
             }
             match self.follow.next().await? {
                 None => {
                     self.ended = true;
-                    return Ok(Some(Step::End(End::Closed)));
+                    return Ok(Some(FlowStep::End(End::Closed)));
                 }
                 Some(Followed::Spoken(spoken)) => self.hear(spoken),
                 Some(Followed::Reset { position }) => self.position = position,
@@ -230,9 +230,9 @@ impl RunFollower {
             return Ok(());
         }
         let step = match event {
-            Event::RunStarted { .. } => Step::RunStarted,
-            Event::RunPaused { .. } => Step::Paused,
-            Event::RunResumed { .. } => Step::Resumed,
+            Event::RunStarted { .. } => FlowStep::RunStarted,
+            Event::RunPaused { .. } => FlowStep::Paused,
+            Event::RunResumed { .. } => FlowStep::Resumed,
             Event::MessageAdded { message } => return self.added(message).await,
             Event::CallStarted { call, .. } => {
                 self.begun.insert(*call, at);
@@ -244,7 +244,7 @@ impl RunFollower {
                 let asked = || session.hold_of(*call).map(|hold| hold.opened_at);
                 let begun = self.begun.remove(call).or_else(asked).unwrap_or(at);
                 let took_ms = at.as_ms().saturating_sub(begun.as_ms());
-                Step::Settled(Settled {
+                FlowStep::Settled(Settled {
                     call: *call,
                     tool_use_id: record.tool_use_id.clone(),
                     tool: record.tool.clone(),
@@ -252,13 +252,13 @@ impl RunFollower {
                     took_ms: u64::try_from(took_ms).unwrap_or_default(),
                 })
             }
-            Event::HoldOpened { hold } => Step::HoldOpened(hold.clone()),
+            Event::HoldOpened { hold } => FlowStep::HoldOpened(hold.clone()),
             Event::HoldUpdated { hold, .. } => match self.hold(*hold).await? {
-                Some(hold) => Step::HoldChanged(hold),
+                Some(hold) => FlowStep::HoldChanged(hold),
                 None => return Ok(()),
             },
             Event::HoldDecided { hold, .. } => match self.hold(*hold).await? {
-                Some(hold) => Step::HoldDecided(hold),
+                Some(hold) => FlowStep::HoldDecided(hold),
                 None => return Ok(()),
             },
             _ => return Ok(()),
@@ -269,19 +269,19 @@ impl RunFollower {
 
     async fn added(&mut self, message: &Arc<Message>) -> Result<(), Error> {
         match message.role {
-            Role::User => self.ready.push_back(Step::Said { message: message.clone() }),
+            Role::User => self.ready.push_back(FlowStep::Said { message: message.clone() }),
             // Each result was told when it was there.
             Role::Tool => {}
             Role::Assistant => {
                 self.ready.extend(self.speech.whole(message));
-                self.ready.push_back(Step::Thought { message: message.clone() });
+                self.ready.push_back(FlowStep::Thought { message: message.clone() });
                 let session = self.fresh().await?;
                 for part in &message.parts {
                     if let Part::ToolCall { call, tool_use_id, tool, input } = part {
                         self.begun.insert(*call, message.at);
                         let input =
                             wire::call_input(*call, tool, input, &session, &self.app.engine);
-                        self.ready.push_back(Step::Called(Called {
+                        self.ready.push_back(FlowStep::Called(Called {
                             call: *call,
                             tool_use_id: tool_use_id.clone(),
                             tool: tool.clone(),

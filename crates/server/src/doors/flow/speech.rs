@@ -5,7 +5,7 @@ use domain::id::MessageId;
 use domain::message::{Message, Part};
 use engine::Spoken;
 
-use super::step::{Kind, Step};
+use super::step::{FlowStep, SpeechKind};
 
 #[derive(Default)]
 pub(crate) struct Speech {
@@ -13,21 +13,23 @@ pub(crate) struct Speech {
     message: Option<MessageId>,
     text: String,
     reasoning: String,
-    open: Option<(Kind, String)>,
+    open: Option<(SpeechKind, String)>,
     /// Blocks begun so far: each has a name of its own.
     blocks: usize,
 }
 
 impl Speech {
-    pub(crate) fn hear(&mut self, spoken: Spoken) -> Vec<Step> {
+    pub(crate) fn hear(&mut self, spoken: Spoken) -> Vec<FlowStep> {
         match spoken {
-            Spoken::Text { message, text } => self.tell(message, Kind::Text, text.to_string()),
+            Spoken::Text { message, text } => {
+                self.tell(message, SpeechKind::Text, text.to_string())
+            }
             Spoken::Reasoning { message, text } => {
-                self.tell(message, Kind::Reasoning, text.to_string())
+                self.tell(message, SpeechKind::Reasoning, text.to_string())
             }
             Spoken::Discarded { message } if self.message == Some(message) => {
                 let mut steps = self.close();
-                steps.push(Step::Withdrawn { message });
+                steps.push(FlowStep::Withdrawn { message });
                 self.forget();
                 steps
             }
@@ -36,25 +38,26 @@ impl Speech {
     }
 
     /// The message is whole: tells what is missing of it.
-    pub(crate) fn whole(&mut self, message: &Message) -> Vec<Step> {
+    pub(crate) fn whole(&mut self, message: &Message) -> Vec<FlowStep> {
         let mut steps = Vec::new();
-        let (text, reasoning) = (all(message, Kind::Text), all(message, Kind::Reasoning));
+        let (text, reasoning) =
+            (whole_text(message, SpeechKind::Text), whole_text(message, SpeechKind::Reasoning));
         let heard = self.message == Some(message.id);
         if heard && text.starts_with(&self.text) && reasoning.starts_with(&self.reasoning) {
             // Thinking comes before text: what was missed of it is not told after it.
             if self.text.is_empty() {
                 let rest = reasoning[self.reasoning.len()..].to_owned();
-                steps.extend(self.tell(message.id, Kind::Reasoning, rest));
+                steps.extend(self.tell(message.id, SpeechKind::Reasoning, rest));
             }
             let rest = text[self.text.len()..].to_owned();
-            steps.extend(self.tell(message.id, Kind::Text, rest));
+            steps.extend(self.tell(message.id, SpeechKind::Text, rest));
         } else {
             if heard {
                 steps.extend(self.close());
-                steps.push(Step::Withdrawn { message: message.id });
+                steps.push(FlowStep::Withdrawn { message: message.id });
                 self.forget();
             }
-            for (kind, text) in message.parts.iter().filter_map(spoken) {
+            for (kind, text) in message.parts.iter().filter_map(spoken_part) {
                 steps.extend(self.tell(message.id, kind, text.to_owned()));
                 steps.extend(self.close());
             }
@@ -64,9 +67,9 @@ impl Speech {
         steps
     }
 
-    pub(crate) fn close(&mut self) -> Vec<Step> {
+    pub(crate) fn close(&mut self) -> Vec<FlowStep> {
         let open = self.open.take();
-        open.map(|(kind, id)| Step::Close { id, kind }).into_iter().collect()
+        open.map(|(kind, id)| FlowStep::Close { id, kind }).into_iter().collect()
     }
 
     fn forget(&mut self) {
@@ -75,7 +78,7 @@ impl Speech {
         self.reasoning.clear();
     }
 
-    fn tell(&mut self, message: MessageId, kind: Kind, text: String) -> Vec<Step> {
+    fn tell(&mut self, message: MessageId, kind: SpeechKind, text: String) -> Vec<FlowStep> {
         let mut steps = Vec::new();
         if text.is_empty() {
             return steps;
@@ -94,29 +97,29 @@ impl Speech {
                 self.blocks += 1;
                 let id = format!("{message}-{}", self.blocks);
                 self.open = Some((kind, id.clone()));
-                steps.push(Step::Open { id: id.clone(), kind });
+                steps.push(FlowStep::Open { id: id.clone(), kind });
                 id
             }
         };
         match kind {
-            Kind::Text => self.text.push_str(&text),
-            Kind::Reasoning => self.reasoning.push_str(&text),
+            SpeechKind::Text => self.text.push_str(&text),
+            SpeechKind::Reasoning => self.reasoning.push_str(&text),
         }
-        steps.push(Step::Delta { id, kind, text });
+        steps.push(FlowStep::Delta { id, kind, text });
         steps
     }
 }
 
-fn spoken(part: &Part) -> Option<(Kind, &str)> {
+fn spoken_part(part: &Part) -> Option<(SpeechKind, &str)> {
     match part {
-        Part::Text(text) => Some((Kind::Text, text)),
-        Part::Reasoning { text, .. } => Some((Kind::Reasoning, text)),
+        Part::Text(text) => Some((SpeechKind::Text, text)),
+        Part::Reasoning { text, .. } => Some((SpeechKind::Reasoning, text)),
         Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     }
 }
 
-fn all(message: &Message, wanted: Kind) -> String {
-    let parts = message.parts.iter().filter_map(spoken);
+fn whole_text(message: &Message, wanted: SpeechKind) -> String {
+    let parts = message.parts.iter().filter_map(spoken_part);
     parts.filter(|(kind, _)| *kind == wanted).map(|(_, text)| text).collect()
 }
 
@@ -130,10 +133,10 @@ mod tests {
         MessageId::new(1, 1)
     }
 
-    fn message(parts: &[(Kind, &str)]) -> Message {
+    fn message(parts: &[(SpeechKind, &str)]) -> Message {
         let parts = parts.iter().map(|(kind, text)| match kind {
-            Kind::Text => Part::Text((*text).to_owned()),
-            Kind::Reasoning => Part::Reasoning { text: (*text).to_owned(), opaque: None },
+            SpeechKind::Text => Part::Text((*text).to_owned()),
+            SpeechKind::Reasoning => Part::Reasoning { text: (*text).to_owned(), opaque: None },
         });
         let at = Timestamp::from_ms(1);
         Message {
@@ -148,23 +151,23 @@ mod tests {
     }
 
     /// What a reader sees: `<` and `>` for the bounds of a block, `!` where it is void.
-    fn read(steps: &[Step]) -> String {
+    fn read(steps: &[FlowStep]) -> String {
         let mut seen = String::new();
         for step in steps {
             match step {
-                Step::Open { kind: Kind::Text, .. } => seen.push('<'),
-                Step::Open { kind: Kind::Reasoning, .. } => seen.push('('),
-                Step::Delta { text, .. } => seen.push_str(text),
-                Step::Close { kind: Kind::Text, .. } => seen.push('>'),
-                Step::Close { kind: Kind::Reasoning, .. } => seen.push(')'),
-                Step::Withdrawn { .. } => seen.push('!'),
+                FlowStep::Open { kind: SpeechKind::Text, .. } => seen.push('<'),
+                FlowStep::Open { kind: SpeechKind::Reasoning, .. } => seen.push('('),
+                FlowStep::Delta { text, .. } => seen.push_str(text),
+                FlowStep::Close { kind: SpeechKind::Text, .. } => seen.push('>'),
+                FlowStep::Close { kind: SpeechKind::Reasoning, .. } => seen.push(')'),
+                FlowStep::Withdrawn { .. } => seen.push('!'),
                 other => panic!("{other:?}"),
             }
         }
         seen
     }
 
-    fn check(heard: &[Spoken], whole: &[(Kind, &str)], seen: &str) {
+    fn check(heard: &[Spoken], whole: &[(SpeechKind, &str)], seen: &str) {
         let mut speech = Speech::default();
         let mut steps = Vec::new();
         for spoken in heard {
@@ -184,7 +187,7 @@ mod tests {
 
     #[test]
     fn each_word_is_told_once_however_it_came() {
-        use Kind::{Reasoning, Text};
+        use SpeechKind::{Reasoning, Text};
         check(&[], &[(Reasoning, "hm"), (Text, "yes"), (Text, "no")], "(hm)<yes><no>");
         check(&[text("ye"), text("s")], &[(Text, "yes")], "<yes>");
         check(&[text("ye")], &[(Text, "yes")], "<yes>");
@@ -202,9 +205,9 @@ mod tests {
     #[test]
     fn what_is_void_is_said_to_be() {
         let void = Spoken::Discarded { message: id() };
-        check(&[text("yea"), void, text("no")], &[(Kind::Text, "no")], "<yea>!<no>");
-        check(&[text("yea")], &[(Kind::Text, "no")], "<yea>!<no>");
+        check(&[text("yea"), void, text("no")], &[(SpeechKind::Text, "no")], "<yea>!<no>");
+        check(&[text("yea")], &[(SpeechKind::Text, "no")], "<yea>!<no>");
         let other = Spoken::Discarded { message: MessageId::new(2, 2) };
-        check(&[text("n"), other], &[(Kind::Text, "no")], "<no>");
+        check(&[text("n"), other], &[(SpeechKind::Text, "no")], "<no>");
     }
 }

@@ -9,7 +9,7 @@ use domain::outcome::ToolResult;
 use serde_json::Value;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum FlowStep {
     RunStarted,
     /// A message of the person's, or of the runtime's, became part of the conversation.
     Said {
@@ -18,16 +18,16 @@ pub(crate) enum Step {
     /// A block of text or of thinking begins, goes on, ends. One is open at a time.
     Open {
         id: String,
-        kind: Kind,
+        kind: SpeechKind,
     },
     Delta {
         id: String,
-        kind: Kind,
+        kind: SpeechKind,
         text: String,
     },
     Close {
         id: String,
-        kind: Kind,
+        kind: SpeechKind,
     },
     /// What was streamed of this message is void; it is written anew.
     Withdrawn {
@@ -51,7 +51,7 @@ pub(crate) enum Step {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SpeechKind {
     Text,
     Reasoning,
 }

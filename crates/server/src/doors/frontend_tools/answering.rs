@@ -12,8 +12,8 @@ use domain::person::PersonId;
 use domain::refusal::Refusal;
 use domain::session::Session;
 
-use super::awaiting::{self, Prompt};
-use super::body::Posted;
+use super::awaiting::{self, FrontendPrompt};
+use super::body::PostedResult;
 
 /// Posted for every prompt that was not clicked. It is no answer.
 const SKIPPED: &str = "skipped";
@@ -47,28 +47,31 @@ pub(super) fn plan(
     session: &Session,
     bridged: bool,
     by: &PersonId,
-    posted: &[Posted],
+    posted: &[PostedResult],
 ) -> Result<Plan, Unfit> {
-    let prompts = awaiting::all(session, bridged);
-    let open: Vec<&Prompt> = prompts.iter().filter(|prompt| prompt.hold.is_pending()).collect();
+    let prompts = awaiting::all_prompts(session, bridged);
+    let open: Vec<&FrontendPrompt> =
+        prompts.iter().filter(|prompt| prompt.hold.is_pending()).collect();
     let mut seen = BTreeSet::new();
     let duplicate: BTreeSet<&str> = posted
         .iter()
         .map(|posted| posted.tool_use_id.as_str())
         .filter(|id| !seen.insert(*id))
         .collect();
-    let named =
-        |posted: &Posted| prompts.iter().find(|prompt| prompt.tool_use_id == posted.tool_use_id);
+    let named = |posted: &PostedResult| {
+        prompts.iter().find(|prompt| prompt.tool_use_id == posted.tool_use_id)
+    };
     let reaches_open = posted.iter().filter_map(named).any(|prompt| prompt.hold.is_pending());
     // Beside answers to what is open now, only their own turn counts.
     let turn: Vec<CallId> = session.turn_calls().map(|(id, _)| id).collect();
-    let counts = |prompt: &&Prompt| {
+    let counts = |prompt: &&FrontendPrompt| {
         !reaches_open
             || prompt.hold.is_pending()
             || prompt.hold.call_id().is_some_and(|call| turn.contains(&call))
     };
-    let found = |posted: &Posted| named(posted).filter(counts);
-    let unknown: Vec<&Posted> = posted.iter().filter(|posted| found(posted).is_none()).collect();
+    let found = |posted: &PostedResult| named(posted).filter(counts);
+    let unknown: Vec<&PostedResult> =
+        posted.iter().filter(|posted| found(posted).is_none()).collect();
     if open.is_empty() && unknown.len() == posted.len() && duplicate.is_empty() {
         return Err(Unfit::NotAwaiting);
     }
@@ -114,8 +117,8 @@ fn is_result(answer: &Answer) -> bool {
 }
 
 /// The answer that was given to one prompt; `None` leaves it open.
-fn meant(hold: &Hold, posted: &Posted) -> Option<Answer> {
-    let Posted { content, is_error, .. } = posted;
+fn meant(hold: &Hold, posted: &PostedResult) -> Option<Answer> {
+    let PostedResult { content, is_error, .. } = posted;
     match (&hold.question, content.as_str(), *is_error) {
         (Question::Perform { .. }, SKIPPED, false) => None,
         (Question::Perform { .. }, _, is_error) => {

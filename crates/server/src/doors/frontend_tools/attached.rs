@@ -9,10 +9,10 @@ use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Notify;
 
 #[derive(Clone, Default)]
-pub(super) struct Attached(Arc<Inner>);
+pub(super) struct Attached(Arc<AttachedInner>);
 
 #[derive(Default)]
-struct Inner {
+struct AttachedInner {
     counts: Mutex<HashMap<SessionId, usize>>,
     left: Notify,
 }

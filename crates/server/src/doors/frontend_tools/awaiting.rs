@@ -17,12 +17,12 @@ pub(super) const CONFIRM: &str = "user_confirm";
 
 /// One hold as this wire shows it.
 #[derive(Clone, Debug)]
-pub(super) struct Prompt {
+pub(super) struct FrontendPrompt {
     pub(super) tool_use_id: String,
     pub(super) hold: Arc<Hold>,
 }
 
-impl Prompt {
+impl FrontendPrompt {
     pub(super) fn shown(&self) -> Awaited {
         let (name, input) = match (&self.hold.question, &self.hold.call) {
             (Question::Perform { .. }, Some(call)) => {
@@ -35,15 +35,15 @@ impl Prompt {
 }
 
 /// The prompts of a session that are open.
-pub(super) fn open(session: &Session, bridged: bool) -> Vec<Prompt> {
-    let mut prompts = all(session, bridged);
+pub(super) fn open_prompts(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
+    let mut prompts = all_prompts(session, bridged);
     prompts.retain(|prompt| prompt.hold.is_pending());
     prompts
 }
 
 /// Everything that this wire shows or has shown of a session, the latest hold of each call; calls of the
 /// turn first, in the model's order.
-pub(super) fn all(session: &Session, bridged: bool) -> Vec<Prompt> {
+pub(super) fn all_prompts(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
     let fits = |hold: &&Arc<Hold>| match hold.question {
         Question::Perform { .. } => hold.call.is_some(),
         Question::Approve => bridged,
@@ -55,14 +55,14 @@ pub(super) fn all(session: &Session, bridged: bool) -> Vec<Prompt> {
         Some(call) => !turn.contains(&call),
         None => true,
     });
-    let mut prompts: Vec<Prompt> = Vec::new();
+    let mut prompts: Vec<FrontendPrompt> = Vec::new();
     for hold in of_turn.chain(others).filter(fits) {
         let named = hold.call.as_ref().map(|call| call.tool_use_id.clone());
         // A question about no call of the model's has no name but its own.
         let tool_use_id = named.unwrap_or_else(|| hold.id.to_string());
         // An earlier hold of the same call, or of a call that an earlier turn gave the same name.
         if prompts.iter().all(|known| known.tool_use_id != tool_use_id) {
-            prompts.push(Prompt { tool_use_id, hold: hold.clone() });
+            prompts.push(FrontendPrompt { tool_use_id, hold: hold.clone() });
         }
     }
     prompts

@@ -21,12 +21,13 @@ pub(super) struct RunAsked {
 pub(super) struct ResultsAsked {
     pub(super) agent_uuid: String,
     pub(super) agent_type: Option<String>,
-    pub(super) results: Vec<Posted>,
+    pub(super) results: Vec<PostedResult>,
 }
 
 /// What the client says about one prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct Posted {
+#[serde(expecting = "struct Posted")]
+pub(super) struct PostedResult {
     pub(super) tool_use_id: String,
     pub(super) content: String,
     #[serde(default)]
@@ -50,7 +51,7 @@ struct ResultsBody {
 
 impl RunAsked {
     pub(super) fn parse(bytes: &[u8]) -> Result<RunAsked, Problem> {
-        let body: RunBody = read(bytes)?;
+        let body: RunBody = read_json(bytes)?;
         let texts = prompt(body.user_prompt.0)?;
         RunAsked::new(texts, body.agent_type, body.agent_uuid)
     }
@@ -73,7 +74,7 @@ impl RunAsked {
 
 impl ResultsAsked {
     pub(super) fn parse(bytes: &[u8]) -> Result<ResultsAsked, Problem> {
-        let ResultsBody { agent_uuid, tool_results, agent_type } = read(bytes)?;
+        let ResultsBody { agent_uuid, tool_results, agent_type } = read_json(bytes)?;
         if tool_results.is_empty() {
             let why = "send a result for each prompt that is open";
             return Err(Problem::invalid("tool_results", why));
@@ -83,7 +84,7 @@ impl ResultsAsked {
             // It would be read as the members of an object, in the order of our own source.
             _ => Err(serde::de::Error::custom("it must be an object")),
         });
-        match results.collect::<Result<Vec<Posted>, _>>() {
+        match results.collect::<Result<Vec<PostedResult>, _>>() {
             Ok(results) => Ok(ResultsAsked { agent_uuid, agent_type, results }),
             Err(error) => {
                 let shape = crate::asked::shape(&error);
@@ -96,7 +97,7 @@ impl ResultsAsked {
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+fn read_json<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     // A list would be read as the members of an object, in the order of our own source.
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return Err(Problem::invalid("body", "the body must be a JSON object"));
@@ -235,7 +236,7 @@ mod tests {
         let parse = |body: &str| ResultsAsked::parse(body.as_bytes());
         let asked =
             parse(r#"{"agent_uuid":"u","tool_results":[{"tool_use_id":"a","content":"x"}]}"#);
-        let posted = Posted { tool_use_id: "a".into(), content: "x".into(), is_error: false };
+        let posted = PostedResult { tool_use_id: "a".into(), content: "x".into(), is_error: false };
         assert_eq!(asked.expect("sound").results, [posted]);
         for body in [
             r#"{"agent_uuid":"u","tool_results":[]}"#,

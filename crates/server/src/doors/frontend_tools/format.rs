@@ -76,7 +76,7 @@ fn parse(name: &str) -> Option<Format> {
     Format::ALL.into_iter().find(|format| format.name() == name)
 }
 
-fn shelf() -> String {
+fn note_namespace() -> String {
     format!("{NAME}.formats")
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn remember(app: &App, session: &Session, format: Format) -> Re
         return Ok(());
     }
     let put = PutNote {
-        shelf: shelf(),
+        shelf: note_namespace(),
         key: session.id.to_string(),
         value: Some(format.name().as_bytes().to_vec()),
         expected: None,
@@ -100,6 +100,6 @@ pub(super) async fn remember(app: &App, session: &Session, format: Format) -> Re
 
 /// The format that the client of a session reads now, if it is not the session's own.
 pub(super) async fn noted(app: &App, id: SessionId) -> Reply<Option<Format>> {
-    let note = app.engine.read_note(&shelf(), &id.to_string()).await?;
+    let note = app.engine.read_note(&note_namespace(), &id.to_string()).await?;
     Ok(note.and_then(|note| parse(std::str::from_utf8(&note.value).ok()?)))
 }

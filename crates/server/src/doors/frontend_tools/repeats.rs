@@ -57,7 +57,7 @@ pub(super) async fn find(
     let key = key(caller, asked, agent_type).to_string();
     // The newest note wins; of many at once, each round one gets through.
     for _ in 0..ALIKE_MAX {
-        let note = app.engine.read_note(&shelf(), &key).await?;
+        let note = app.engine.read_note(&note_namespace(), &key).await?;
         let mut known = note.as_ref().map(|note| sessions(&note.value)).unwrap_or_default();
         for id in known.iter().rev().copied() {
             let session = match app.engine.session(caller, id).await {
@@ -114,9 +114,9 @@ pub(super) fn delivered_runs(runs: &[Option<RunId>]) -> String {
 
 async fn remember(app: &App, key: String, note: Option<&Note>, known: &[SessionId]) -> Reply<bool> {
     let put = PutNote {
-        shelf: shelf(),
+        shelf: note_namespace(),
         key,
-        value: Some(written(known)),
+        value: Some(repeats_note(known)),
         expected: Some(note.map_or(0, |note| note.version)),
         due_at: None,
         forget_at: Some(app.engine.now().plus_ms(REPEATS_KEPT_MS)),
@@ -124,7 +124,7 @@ async fn remember(app: &App, key: String, note: Option<&Note>, known: &[SessionI
     Ok(app.engine.write_note(put).await?)
 }
 
-pub(super) fn written(known: &[SessionId]) -> Vec<u8> {
+pub(super) fn repeats_note(known: &[SessionId]) -> Vec<u8> {
     let ids: Vec<String> = known.iter().map(ToString::to_string).collect();
     ids.join(" ").into_bytes()
 }
@@ -134,7 +134,7 @@ pub(super) fn sessions(note: &[u8]) -> Vec<SessionId> {
     text.split(' ').filter_map(|id| id.parse().ok()).collect()
 }
 
-fn shelf() -> String {
+fn note_namespace() -> String {
     format!("{NAME}.runs")
 }
 

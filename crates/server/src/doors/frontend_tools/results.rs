@@ -22,7 +22,7 @@ use crate::asked::read_at_most;
 use crate::auth::Who;
 use crate::doors::flow::{RunFollower, Since};
 use crate::doors::{AgentType, DoorContext, shown};
-use crate::idempotency::Key;
+use crate::idempotency::IdempotencyKey;
 use crate::problem::{Problem, Refused, Reply};
 
 pub(super) async fn answer(
@@ -44,7 +44,8 @@ pub(super) async fn answer(
         app.engine.kept(&key.caller, &key.key, key.request).await?;
     }
     let bridged = room.wire.setup.bridge_approvals;
-    let mut plan = answering::plan(&session, bridged, &by, &asked.results).map_err(refused)?;
+    let mut plan =
+        answering::plan(&session, bridged, &by, &asked.results).map_err(unfit_refusal)?;
     for (hold, answer) in std::mem::take(&mut plan.unsure) {
         // It is decided, so nothing can come of this but the same again, or a refusal.
         let answering = Answering { digest: None, answer };
@@ -122,12 +123,16 @@ async fn with_digests(
 async fn store(
     room: &DoorContext<Frontend>,
     caller: &Caller,
-    key: Option<Key>,
+    key: Option<IdempotencyKey>,
     answers: Vec<(HoldId, Answering)>,
 ) -> Reply<()> {
     let render = |_: &[Arc<Hold>]| (200, b"{}".to_vec());
-    let keep =
-        key.map(|Key { caller, key, request, .. }| Keep { caller, key, request, render: &render });
+    let keep = key.map(|IdempotencyKey { caller, key, request, .. }| Keep {
+        caller,
+        key,
+        request,
+        render: &render,
+    });
     match Box::pin(room.app.engine.answer_all(caller, answers, keep)).await {
         // The same request came twice at once: it is stored.
         Ok(_) | Err(Error::Replayed(_)) => Ok(()),
@@ -135,7 +140,7 @@ async fn store(
     }
 }
 
-fn refused(unfit: Unfit) -> Refused {
+fn unfit_refusal(unfit: Unfit) -> Refused {
     match unfit {
         Unfit::Refused(refusal) => refusal.into(),
         Unfit::NotAwaiting => Problem::not_awaiting().into(),

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use domain::event::Scope;
 use domain::id::{RunId, SessionId};
 use domain::session::{Home, Session};
-use engine::{Error, Keep, NewSession, Said, Saying};
+use engine::{Error, Keep, MessageReceipt, NewMessage, NewSession};
 
 use super::attached::Connection;
 use super::body::{self, RunAsked};
@@ -23,7 +23,7 @@ use crate::doors::agreed::{self, Agreed, Name};
 use crate::doors::flow::{RunFollower, Since};
 use crate::doors::kept::KeptRun;
 use crate::doors::{AgentType, DoorContext};
-use crate::idempotency::{Key, key_of, request_digest};
+use crate::idempotency::{IdempotencyKey, key_of, request_digest};
 use crate::problem::{Problem, Refused, Reply};
 
 pub(super) async fn run(
@@ -45,11 +45,11 @@ pub(super) fn key(
     headers: &HeaderMap,
     path: &str,
     bytes: &[u8],
-) -> Result<Option<Key>, Problem> {
+) -> Result<Option<IdempotencyKey>, Problem> {
     let Some(key) = key_of(headers)? else { return Ok(None) };
     let request = request_digest("POST", path, bytes);
     let caller = who.caller.key_space();
-    let key = Key { caller, key, request, at: room.app.engine.now() };
+    let key = IdempotencyKey { caller, key, request, at: room.app.engine.now() };
     room.app.recent.check(&key)?;
     Ok(Some(key))
 }
@@ -57,7 +57,7 @@ pub(super) fn key(
 pub(super) async fn start(
     room: DoorContext<Frontend>,
     who: Who,
-    key: Option<Key>,
+    key: Option<IdempotencyKey>,
     asked: RunAsked,
 ) -> Reply {
     let (app, caller) = (room.app.clone(), who.caller.clone());
@@ -108,7 +108,7 @@ struct Request {
     who: Who,
     kind: AgentType,
     asked: RunAsked,
-    key: Option<Key>,
+    key: Option<IdempotencyKey>,
 }
 
 impl Request {
@@ -130,14 +130,15 @@ impl Request {
 
     async fn say(self, session: Arc<Session>, connection: Connection) -> Reply {
         let engine = &self.room.app.engine;
-        let render = |said: &Said| (200, KeptRun::new(session.id, Some(said.run)).written());
+        let render =
+            |said: &MessageReceipt| (200, KeptRun::new(session.id, Some(said.run)).written());
         let keep = self.key.clone().map(|key| {
-            let Key { caller, key, request, .. } = key;
+            let IdempotencyKey { caller, key, request, .. } = key;
             Keep { caller, key, request, render: &render }
         });
         // Listen first, then speak: nothing of the run is missed.
         let follow = engine.follow_session(session.id, Some(session.version)).await?;
-        let saying = Saying { texts: self.asked.texts.clone(), while_pending: None };
+        let saying = NewMessage { texts: self.asked.texts.clone(), while_pending: None };
         let run = match engine.say(&self.who.caller, session.id, saying, keep).await {
             Ok(said) => said.run,
             Err(Error::Replayed(reply)) => return self.kept(&reply.body).await,
@@ -151,9 +152,10 @@ impl Request {
 
     /// One of the sentences that were agreed on as an answer.
     async fn agreed(&self, session: &Session) -> Reply<Option<Agreed>> {
-        let name = self.key.clone().map(|Key { key, request, .. }| Name { key, request });
+        let name =
+            self.key.clone().map(|IdempotencyKey { key, request, .. }| Name { key, request });
         let (app, caller) = (&self.room.app, &self.who.caller);
-        agreed::answered(app, caller, NAME, session, &self.asked.query(), name).await
+        agreed::answer_agreed(app, caller, NAME, session, &self.asked.query(), name).await
     }
 
     /// What the same key began.

@@ -6,8 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use domain::session::Session;
 use ports::store::SessionRow;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::limits::{PAGE, SESSIONS_COUNTED, SESSIONS_DEFAULT, SESSIONS_MAX};
 use super::transcript::is_prompt;
@@ -26,7 +25,9 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// How many, after how many, and of which type.
-    pub(super) fn read(wanted: Asked<Wanted>) -> Result<(usize, usize, Option<String>), Problem> {
+    pub(super) fn read(
+        wanted: QueryResult<Wanted>,
+    ) -> Result<(usize, usize, Option<String>), Problem> {
         let Query(wanted) = wanted.map_err(|no| Problem::invalid("query", no.body_text()))?;
         let limit = within("limit", wanted.limit, SESSIONS_DEFAULT, SESSIONS_MAX)?;
         Ok((limit, wanted.offset.unwrap_or(0), wanted.agent_type))
@@ -34,12 +35,12 @@ impl Wanted {
 }
 
 /// A query, or what is wrong with it.
-pub(super) type Asked<T> = Result<Query<T>, QueryRejection>;
+pub(super) type QueryResult<T> = Result<Query<T>, QueryRejection>;
 
 pub(super) async fn list(
     State(room): State<DoorContext<Frontend>>,
     who: Who,
-    wanted: Asked<Wanted>,
+    wanted: QueryResult<Wanted>,
 ) -> Reply<Response> {
     let (limit, offset, agent_type) = Wanted::read(wanted)?;
     let place = match &agent_type {
@@ -60,21 +61,36 @@ pub(super) async fn list(
     let mut sessions = Vec::new();
     for row in rows.iter().skip(offset).take(limit) {
         let session = engine.session(&who.caller, row.id).await?;
-        sessions.push(shown(row, &session));
+        sessions.push(listed_session(row, &session));
     }
     let total = rows.len();
-    Ok(reply(StatusCode::OK, &json!({"sessions": sessions, "total": total})))
+    Ok(reply(StatusCode::OK, &SessionsPage { sessions, total }))
 }
 
-fn shown(row: &SessionRow, session: &Session) -> Value {
+#[derive(Debug, Serialize)]
+struct SessionsPage {
+    sessions: Vec<ListedSession>,
+    total: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedSession {
+    agent_uuid: String,
+    title: Option<String>,
+    created_at: String,
+    updated_at: String,
+    total_runs: usize,
+}
+
+fn listed_session(row: &SessionRow, session: &Session) -> ListedSession {
     let runs = session.transcript.iter().filter(|message| is_prompt(message)).count();
-    json!({
-        "agent_uuid": body::uuid(row.id),
-        "title": row.title,
-        "created_at": row.opened_at.to_string(),
-        "updated_at": row.changed_at.to_string(),
-        "total_runs": runs + session.queue.len(),
-    })
+    ListedSession {
+        agent_uuid: body::uuid(row.id),
+        title: row.title.clone(),
+        created_at: row.opened_at.to_string(),
+        updated_at: row.changed_at.to_string(),
+        total_runs: runs + session.queue.len(),
+    }
 }
 
 /// How many are wanted, if that many can be had.

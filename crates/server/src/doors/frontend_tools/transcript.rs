@@ -6,44 +6,70 @@ use domain::grown::Iter;
 use domain::message::{Message, Part, Role};
 use domain::session::Session;
 use engine::Engine;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 /// Messages one after the other; results of tools are said by the user there.
 pub(super) fn messages<'a>(
     messages: impl IntoIterator<Item = &'a Message>,
     session: &Session,
     engine: &Engine,
-) -> Vec<Value> {
-    messages.into_iter().map(|message| written(message, session, engine)).collect()
+) -> Vec<TranscriptMessage> {
+    messages.into_iter().map(|message| transcript_message(message, session, engine)).collect()
 }
 
-fn written(message: &Message, session: &Session, engine: &Engine) -> Value {
+/// A message of the Anthropic kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct TranscriptMessage {
+    role: &'static str,
+    content: Vec<TranscriptBlock>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum TranscriptBlock {
+    Text {
+        text: String,
+    },
+    Thinking {
+        thinking: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        input: Value,
+    },
+    ToolResult {
+        tool_use_id: String,
+        content: String,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+fn transcript_message(message: &Message, session: &Session, engine: &Engine) -> TranscriptMessage {
     let role = match message.role {
         Role::Assistant => "assistant",
         Role::User | Role::Tool => "user",
     };
-    let content: Vec<Value> =
-        message.parts.iter().map(|part| block(part, session, engine)).collect();
-    json!({"role": role, "content": content})
+    let content = message.parts.iter().map(|part| block(part, session, engine)).collect();
+    TranscriptMessage { role, content }
 }
 
-fn block(part: &Part, session: &Session, engine: &Engine) -> Value {
+fn block(part: &Part, session: &Session, engine: &Engine) -> TranscriptBlock {
     match part {
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Reasoning { text, .. } => json!({"type": "thinking", "thinking": text}),
-        Part::ToolCall { call, tool_use_id, tool, input } => json!({
-            "type": "tool_use", "id": tool_use_id, "name": &**tool,
-            "input": crate::wire::call_input(*call, tool, input, session, engine),
-        }),
-        Part::ToolResult { tool_use_id, result, .. } => {
-            let mut block = json!({
-                "type": "tool_result", "tool_use_id": tool_use_id, "content": result.content,
-            });
-            if result.is_error {
-                block["is_error"] = Value::from(true);
-            }
-            block
-        }
+        Part::Text(text) => TranscriptBlock::Text { text: text.clone() },
+        Part::Reasoning { text, .. } => TranscriptBlock::Thinking { thinking: text.clone() },
+        Part::ToolCall { call, tool_use_id, tool, input } => TranscriptBlock::ToolUse {
+            id: tool_use_id.clone(),
+            name: tool.to_string(),
+            input: crate::wire::call_input(*call, tool, input, session, engine),
+        },
+        Part::ToolResult { tool_use_id, result, .. } => TranscriptBlock::ToolResult {
+            tool_use_id: tool_use_id.clone(),
+            content: result.content.clone(),
+            is_error: result.is_error,
+        },
     }
 }
 

@@ -2,12 +2,13 @@
 //! expect; what has no meaning is passed over, as their server did.
 
 use domain::json::Arguments;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::doors::unique_keys::UniqueKeys;
 
 /// What is wrong with one field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Detail {
     pub(super) path: Vec<String>,
     pub(super) message: String,
@@ -16,10 +17,6 @@ pub(super) struct Detail {
 impl Detail {
     pub(super) fn new(path: &str, message: impl Into<String>) -> Detail {
         Detail { path: vec![path.to_owned()], message: message.into() }
-    }
-
-    pub(super) fn value(&self) -> Value {
-        json!({"path": self.path, "message": self.message})
     }
 }
 

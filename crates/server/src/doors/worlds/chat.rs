@@ -7,16 +7,16 @@ use axum::response::Response;
 use domain::id::{MessageId, SessionId};
 use domain::session::Session;
 use ports::store::PutNote;
-use serde_json::{Value, json};
 
 use super::DOOR;
 use super::edit::is_own;
-use super::event::Source;
-use super::fault::{Answered, Fault};
+use super::event::EventSource;
+use super::fault::{WorldsFault, WorldsResult};
 use super::here::{Here, ok};
 use super::limits::{CHATS_MAX, PAGES_MAX, TITLE_CHARS};
-use super::name::{Place, is_chat_id, kebab};
-use super::prompt::{self, Prompt};
+use super::name::{SessionPlace, is_chat_id, kebab};
+use super::prompt::{self, WorldPrompt};
+use super::replies::{ChatChosen, ChatOpened, ChatPrompt, ListedChat, Notice};
 use super::{edit, rest};
 use crate::doors::{NamedAgent, conversation, shown};
 
@@ -27,34 +27,34 @@ pub(super) struct Chat {
     pub(super) sessions: Vec<Arc<Session>>,
 }
 
-fn place(here: &Here, chat: &str, agent: &NamedAgent) -> String {
+fn session_place(here: &Here, chat: &str, agent: &NamedAgent) -> String {
     let agent = (!here.is_main(agent)).then(|| kebab(&agent.name));
-    Place { world: here.id.clone(), chat: chat.to_owned(), agent }.text()
+    SessionPlace { world: here.id.clone(), chat: chat.to_owned(), agent }.text()
 }
 
 impl Here {
     /// A chat that the caller opened.
-    pub(super) async fn chat(&self, id: &str) -> Answered<Chat> {
+    pub(super) async fn chat(&self, id: &str) -> WorldsResult<Chat> {
         if !is_chat_id(id) || self.is_removed(id).await? {
-            return Err(Fault::no_chat());
+            return Err(WorldsFault::no_chat());
         }
         let mut sessions = Vec::new();
         for agent in &self.world.agents {
-            let place = place(self, id, agent);
+            let place = session_place(self, id, agent);
             let found = conversation::find(self.app(), self.caller(), DOOR, &place).await;
-            match found.map_err(Fault::from) {
+            match found.map_err(WorldsFault::from) {
                 // One that was opened elsewhere is a chat with its own agent.
                 Ok(Some(session)) if *session.agent != *agent.agent => {}
                 Ok(Some(session)) => sessions.push(session),
                 // Without the main agent's there is no chat.
-                Ok(None) if sessions.is_empty() => return Err(Fault::no_chat()),
+                Ok(None) if sessions.is_empty() => return Err(WorldsFault::no_chat()),
                 Ok(None) => {}
-                Err(fault) if fault.is_not_found() => return Err(Fault::no_chat()),
+                Err(fault) if fault.is_not_found() => return Err(WorldsFault::no_chat()),
                 Err(fault) => return Err(fault),
             }
         }
         match sessions.is_empty() {
-            true => Err(Fault::no_chat()),
+            true => Err(WorldsFault::no_chat()),
             false => Ok(Chat { id: id.to_owned(), sessions }),
         }
     }
@@ -64,8 +64,8 @@ impl Here {
         &self,
         chat: &str,
         agent: &NamedAgent,
-    ) -> Answered<Arc<Session>> {
-        let place = place(self, chat, agent);
+    ) -> WorldsResult<Arc<Session>> {
+        let place = session_place(self, chat, agent);
         let app = self.app();
         let opened =
             conversation::find_or_open(app, self.caller(), DOOR, &place, &agent.agent).await;
@@ -78,16 +78,16 @@ impl Here {
         chat: &str,
         session: &Session,
         before: MessageId,
-    ) -> Answered<Arc<Session>> {
+    ) -> WorldsResult<Arc<Session>> {
         let name = self.source(chat, session).agent;
-        let agent = self.agent(&name).ok_or_else(Fault::no_agent)?;
-        let place = place(self, chat, agent);
+        let agent = self.agent(&name).ok_or_else(WorldsFault::no_agent)?;
+        let place = session_place(self, chat, agent);
         let (app, caller) = (self.app(), self.caller());
         Ok(conversation::branch(app, caller, DOOR, &place, session, before).await?)
     }
 
     /// A new chat, which becomes the current one.
-    pub(super) async fn open_chat(&self) -> Answered<Chat> {
+    pub(super) async fn open_chat(&self) -> WorldsResult<Chat> {
         let fresh = self.app().engine.new_session_id().to_string();
         let id = format!("chat-{}", fresh.trim_start_matches("ses_"));
         let session = self.session_with(&id, self.main_agent()?).await?;
@@ -96,7 +96,7 @@ impl Here {
     }
 
     /// The chat that a client without a name for one means; `None` before there was any.
-    pub(super) async fn current_chat(&self) -> Answered<Option<String>> {
+    pub(super) async fn current_chat(&self) -> WorldsResult<Option<String>> {
         let note = self.app().engine.read_note(CURRENT, &self.note_key()).await?;
         let noted = note.and_then(|note| String::from_utf8(note.value).ok());
         if let Some(id) = noted
@@ -107,12 +107,12 @@ impl Here {
         Ok(self.chats().await?.into_iter().next().map(|(id, _)| id))
     }
 
-    pub(super) async fn make_current(&self, chat: &str) -> Answered<()> {
+    pub(super) async fn make_current(&self, chat: &str) -> WorldsResult<()> {
         self.put_note(CURRENT, self.note_key(), Some(chat.as_bytes().to_vec())).await
     }
 
     /// The caller's chats, newest first.
-    pub(super) async fn chats(&self) -> Answered<Vec<(String, Arc<Session>)>> {
+    pub(super) async fn chats(&self) -> WorldsResult<Vec<(String, Arc<Session>)>> {
         let mut chats = Vec::new();
         for (place, id) in self.own_sessions().await? {
             if place.agent.is_none() && !self.is_removed(&place.chat).await? {
@@ -124,7 +124,7 @@ impl Here {
 
     /// Sessions that the caller opened in this world, newest first. Whoever sees those of many others
     /// does not lose sight of their own behind them.
-    pub(super) async fn own_sessions(&self) -> Answered<Vec<(Place, SessionId)>> {
+    pub(super) async fn own_sessions(&self) -> WorldsResult<Vec<(SessionPlace, SessionId)>> {
         let (engine, caller) = (&self.app().engine, self.caller());
         let (mut own, mut after) = (Vec::new(), None);
         for _ in 0..PAGES_MAX {
@@ -133,7 +133,7 @@ impl Here {
             let is_last = rows.len() < CHATS_MAX;
             for row in rows.into_iter().filter(|row| row.creator.is_same(caller.actor())) {
                 let Some(home) = &row.home else { continue };
-                let Some(place) = Place::read(&home.place) else { continue };
+                let Some(place) = SessionPlace::read(&home.place) else { continue };
                 // What was edited or deleted goes on in another session of the same place.
                 if place.world == self.id
                     && conversation::goes_on_in(self.app(), DOOR, &home.place, row.id).await?
@@ -149,7 +149,7 @@ impl Here {
         Ok(own)
     }
 
-    async fn is_removed(&self, chat: &str) -> Answered<bool> {
+    async fn is_removed(&self, chat: &str) -> WorldsResult<bool> {
         Ok(self.app().engine.read_note(REMOVED, &format!("{}/{chat}", self.id)).await?.is_some())
     }
 
@@ -157,7 +157,7 @@ impl Here {
         format!("{} {}", self.id, self.caller().key_space())
     }
 
-    async fn put_note(&self, shelf: &str, key: String, value: Option<Vec<u8>>) -> Answered<()> {
+    async fn put_note(&self, shelf: &str, key: String, value: Option<Vec<u8>>) -> WorldsResult<()> {
         let put = PutNote {
             shelf: shelf.to_owned(),
             key,
@@ -171,28 +171,31 @@ impl Here {
     }
 
     /// Who speaks in a session of this world, by the name that it has here.
-    pub(super) fn source(&self, chat: &str, session: &Session) -> Source {
+    pub(super) fn source(&self, chat: &str, session: &Session) -> EventSource {
         let here = session.home.as_ref().filter(|home| &*home.door == DOOR);
         let named = |agent: &NamedAgent| kebab(&agent.name);
         let agent = match here {
             Some(home) => {
                 let main = || self.world.agents.first().map(named);
-                Place::read(&home.place).and_then(|place| place.agent).or_else(main)
+                SessionPlace::read(&home.place).and_then(|place| place.agent).or_else(main)
             }
             None => {
                 let mut agents = self.world.agents.iter();
                 agents.find(|agent| *agent.agent == *session.agent).map(named)
             }
         };
-        Source { agent: agent.unwrap_or_else(|| session.agent.to_string()), chat: chat.to_owned() }
+        EventSource {
+            agent: agent.unwrap_or_else(|| session.agent.to_string()),
+            chat: chat.to_owned(),
+        }
     }
 }
 
 const CURRENT: &str = "worlds.current";
 const REMOVED: &str = "worlds.removed";
 
-pub(super) fn summary(id: &str, session: &Session) -> Value {
-    json!({"id": id, "name": title(session), "messageCount": session.transcript.len()})
+pub(super) fn summary(id: &str, session: &Session) -> ListedChat {
+    ListedChat { id: id.to_owned(), name: title(session), message_count: session.transcript.len() }
 }
 
 /// A chat is named after the first thing that was said in it.
@@ -211,30 +214,30 @@ pub(super) fn title(session: &Session) -> String {
     }
 }
 
-pub(super) async fn list(here: Here) -> Answered {
+pub(super) async fn list(here: Here) -> WorldsResult {
     let chats = here.chats().await?;
     Ok(ok(&chats.iter().map(|(id, session)| summary(id, session)).collect::<Vec<_>>()))
 }
 
-pub(super) async fn open(here: Here) -> Answered {
+pub(super) async fn open(here: Here) -> WorldsResult {
     let chat = here.open_chat().await?;
     let world = rest::serialized(&here, Some(&chat)).await?;
-    Ok(ok(&json!({"world": world, "chatId": chat.id, "success": true})))
+    Ok(ok(&ChatOpened { world, chat_id: chat.id, success: true }))
 }
 
 /// What was said stays in the record; the chat is gone from the list, and its runs end.
-pub(super) async fn remove(here: Here) -> Answered {
+pub(super) async fn remove(here: Here) -> WorldsResult {
     let chat = here.chat(here.path("chat")).await?;
     for session in &chat.sessions {
         edit::end_run(&here, session, "the chat was deleted").await?;
     }
     let key = format!("{}/{}", here.id, chat.id);
     here.put_note(REMOVED, key, Some(Vec::new())).await?;
-    Ok(ok(&json!({"message": "Chat deleted successfully"})))
+    Ok(ok(&Notice { message: "Chat deleted successfully" }))
 }
 
 /// Makes a chat the current one, and lists everything in it that waits for a person.
-pub(super) async fn set(here: Here) -> Answered<Response> {
+pub(super) async fn set(here: Here) -> WorldsResult<Response> {
     let chat = here.chat(here.path("chat")).await?;
     here.make_current(&chat.id).await?;
     let mut open: Vec<_> = chat
@@ -243,21 +246,19 @@ pub(super) async fn set(here: Here) -> Answered<Response> {
         .flat_map(|session| session.open_holds().map(move |hold| (hold.clone(), session)))
         .collect();
     open.sort_by_key(|(hold, _)| hold.id);
-    let mut prompts = Vec::new();
+    let mut hitl_prompts = Vec::new();
     for (hold, session) in open {
         let source = here.source(&chat.id, session);
         shown::record(here.app(), here.caller(), DOOR, &hold).await?;
-        let prompt = match Prompt::of(&hold) {
-            Some(prompt) => prompt.value(&hold, &source),
+        let prompt = match WorldPrompt::of(&hold) {
+            Some(prompt) => prompt.shown(&hold, &source),
             None => {
                 let link = format!("{}/holds/{}", here.app().origin, hold.id);
                 prompt::elsewhere(&hold, &source, &link)
             }
         };
-        prompts.push(json!({"chatId": chat.id, "prompt": prompt}));
+        hitl_prompts.push(ChatPrompt { chat_id: chat.id.clone(), prompt });
     }
     let world = rest::serialized(&here, Some(&chat)).await?;
-    Ok(ok(&json!({
-        "world": world, "chatId": chat.id, "hitlPrompts": prompts, "success": true,
-    })))
+    Ok(ok(&ChatChosen { world, chat_id: chat.id, hitl_prompts, success: true }))
 }

@@ -6,24 +6,24 @@ use std::sync::Arc;
 
 use domain::message::{Message, Origin, Role};
 use domain::session::{RunStatus, Session};
-use serde_json::json;
 
 use super::body::{Detail, Fields};
 use super::chat::Chat;
-use super::fault::{Answered, Fault};
-use super::here::{Here, Posted, ok};
-use super::message::say;
+use super::fault::{WorldsFault, WorldsResult};
+use super::here::{Here, PostRequest, ok};
+use super::message::say_in_chat;
 use super::name::kebab;
+use super::replies::{MessagesRemoved, Notice, RunStopped};
 use super::rest::current;
 use super::telling::Generation;
 use crate::doors::conversation;
 
 /// `false`: there was nothing.
-pub(super) async fn end_run(here: &Here, session: &Session, why: &str) -> Answered<bool> {
+pub(super) async fn end_run(here: &Here, session: &Session, why: &str) -> WorldsResult<bool> {
     Ok(conversation::stop(here.app(), here.caller(), session, Some(why)).await?)
 }
 
-pub(super) async fn stop(posted: Posted) -> Answered {
+pub(super) async fn stop(posted: PostRequest) -> WorldsResult {
     let body = posted.strict()?;
     let mut fields = Fields::of(&body);
     let id = fields.text("chatId");
@@ -34,32 +34,32 @@ pub(super) async fn stop(posted: Posted) -> Answered {
         stopped |= end_run(&posted.here, session, "stopped in the chat").await?;
     }
     let reason = if stopped { "stopped" } else { "no-active-process" };
-    Ok(ok(&json!({"success": true, "chatId": chat.id, "stopped": stopped, "reason": reason})))
+    Ok(ok(&RunStopped { success: true, chat_id: chat.id, stopped, reason }))
 }
 
 /// Takes the message and what followed it out of the conversation, and says the new text in its place.
-pub(super) async fn change(posted: Posted) -> Answered {
+pub(super) async fn change(posted: PostRequest) -> WorldsResult {
     let body = posted.strict()?;
     let mut fields = Fields::of(&body);
     let (text, id) = (fields.text("newContent"), fields.text("chatId"));
     let stream = fields.flag("stream").unwrap_or(true);
     fields.done()?;
     if text.trim().is_empty() {
-        return Err(Fault::invalid(vec![Detail::new("newContent", "must not be empty")]));
+        return Err(WorldsFault::invalid(vec![Detail::new("newContent", "must not be empty")]));
     }
     let here = posted.here;
     let chat = here.chat(&id).await?;
     let (session, message) = own_message(&chat, here.path("message"))?;
     let agent = here.source(&chat.id, &session).agent;
     cut(&here, &chat, &message).await?;
-    let agent = here.agent(&agent).ok_or_else(Fault::no_agent)?;
+    let agent = here.agent(&agent).ok_or_else(WorldsFault::no_agent)?;
     let fresh = here.session_with(&chat.id, agent).await?;
-    say(&here, &chat.id, fresh, text, stream.then_some(Generation::Second)).await
+    say_in_chat(&here, &chat.id, fresh, text, stream.then_some(Generation::Second)).await
 }
 
 /// Takes the message and what followed it out of the conversation. A client that edits says the new text
 /// after this.
-pub(super) async fn remove(posted: Posted) -> Answered {
+pub(super) async fn remove(posted: PostRequest) -> WorldsResult {
     let body = posted.strict()?;
     let mut fields = Fields::of(&body);
     let id = fields.text("chatId");
@@ -72,16 +72,20 @@ pub(super) async fn remove(posted: Posted) -> Answered {
     let agents: Vec<&str> = removed.iter().map(|(agent, _)| agent.as_str()).collect();
     let total: usize = removed.iter().map(|(_, messages)| messages).sum();
     let told = format!("Successfully removed {total} message(s) from {} agent(s)", agents.len());
-    Ok(ok(&json!({
-        "success": true, "messageId": message.id.to_string(), "totalAgents": agents.len(),
-        "processedAgents": agents, "failedAgents": [], "messagesRemovedTotal": total,
-        "message": told,
-    })))
+    Ok(ok(&MessagesRemoved {
+        success: true,
+        message_id: message.id.to_string(),
+        total_agents: agents.len(),
+        processed_agents: agents,
+        failed_agents: [],
+        messages_removed_total: total,
+        message: told,
+    }))
 }
 
 /// Begins the conversation with one agent anew, in the current chat.
-pub(super) async fn forget(here: Here) -> Answered {
-    let agent = here.agent(here.path("agent")).ok_or_else(Fault::no_agent)?.clone();
+pub(super) async fn forget(here: Here) -> WorldsResult {
+    let agent = here.agent(here.path("agent")).ok_or_else(WorldsFault::no_agent)?.clone();
     if let Some(chat) = current(&here).await? {
         let name = kebab(&agent.name);
         let with = |session: &&Arc<Session>| here.source(&chat.id, session).agent == name;
@@ -92,23 +96,23 @@ pub(super) async fn forget(here: Here) -> Answered {
             here.branch(&chat.id, session, first.id).await?;
         }
     }
-    Ok(ok(&json!({"message": "Agent memory cleared successfully"})))
+    Ok(ok(&Notice { message: "Agent memory cleared successfully" }))
 }
 
 /// What runs cannot be taken back while it does.
-fn must_rest(chat: &Chat) -> Answered<()> {
+fn must_rest(chat: &Chat) -> WorldsResult<()> {
     let works = |session: &Arc<Session>| {
         session.run.as_ref().is_some_and(|run| run.status() == RunStatus::Running)
     };
     match chat.sessions.iter().any(works) {
-        true => Err(Fault::locked("World is currently processing another message")),
+        true => Err(WorldsFault::locked("World is currently processing another message")),
         false => Ok(()),
     }
 }
 
 /// Every agent's conversation from before the message, or from before what was said to it after that; with
 /// how many messages left it.
-async fn cut(here: &Here, chat: &Chat, message: &Message) -> Answered<Vec<(String, usize)>> {
+async fn cut(here: &Here, chat: &Chat, message: &Message) -> WorldsResult<Vec<(String, usize)>> {
     let mut cut = Vec::new();
     for session in &chat.sessions {
         let place = session.transcript.iter().position(|said| said.id == message.id);
@@ -127,17 +131,17 @@ pub(super) fn is_own(message: &Message) -> bool {
 }
 
 /// A message of the person's, and where it was said.
-fn own_message(chat: &Chat, id: &str) -> Answered<(Arc<Session>, Arc<Message>)> {
+fn own_message(chat: &Chat, id: &str) -> WorldsResult<(Arc<Session>, Arc<Message>)> {
     for session in &chat.sessions {
         let found = session.transcript.iter().find(|message| message.id.to_string() == id);
         match found {
             Some(message) if is_own(message) => return Ok((session.clone(), message.clone())),
             Some(_) => {
                 let error = "Can only edit user messages";
-                return Err(Fault::new(400, "INVALID_MESSAGE_TYPE", error));
+                return Err(WorldsFault::new(400, "INVALID_MESSAGE_TYPE", error));
             }
             None => {}
         }
     }
-    Err(Fault::no_message())
+    Err(WorldsFault::no_message())
 }

@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use serde_json::Value;
 
 use super::wire::{
-    CallStatus, ChatMessage, FunctionCall, LogEvent, PromptMetadata, SseData, SseTold,
+    CallStatus, ChatMessage, FunctionCall, HitlPrompt, LogEvent, PromptMetadata, SseData, SseTold,
     ToolExecution, WorldActivity, WorldsEvent,
 };
 use crate::asked::write;
@@ -23,7 +23,7 @@ pub(super) fn frame(event: &WorldsEvent) -> Bytes {
 
 /// Whom events are about.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct EventSource {
     /// As the world calls it.
     pub(super) agent: String,
     pub(super) chat: String,
@@ -40,7 +40,7 @@ pub(super) enum Activity {
 
 pub(super) fn world(
     activity: Activity,
-    source: &Source,
+    source: &EventSource,
     number: u64,
     at: Timestamp,
 ) -> WorldsEvent {
@@ -63,7 +63,7 @@ pub(super) fn world(
 
 /// One message of the transcript, or a prompt in the form of one.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
+pub(super) struct WorldMessage {
     pub(super) id: String,
     pub(super) sender: String,
     pub(super) role: &'static str,
@@ -76,9 +76,9 @@ pub(super) struct Message {
     pub(super) tool_call_id: Option<String>,
 }
 
-impl Message {
+impl WorldMessage {
     /// The message itself, as an agent's memory has it too.
-    pub(super) fn data(&self, source: &Source) -> ChatMessage {
+    pub(super) fn data(&self, source: &EventSource) -> ChatMessage {
         ChatMessage {
             kind: "message",
             sender: self.sender.clone(),
@@ -96,7 +96,7 @@ impl Message {
     }
 }
 
-pub(super) fn message(message: &Message, source: &Source) -> WorldsEvent {
+pub(super) fn message(message: &WorldMessage, source: &EventSource) -> WorldsEvent {
     WorldsEvent::Message { data: message.data(source) }
 }
 
@@ -121,7 +121,11 @@ pub(super) enum Speaking<'a> {
     },
 }
 
-pub(super) fn speaking(speaking: &Speaking<'_>, message: &str, source: &Source) -> WorldsEvent {
+pub(super) fn speaking(
+    speaking: &Speaking<'_>,
+    message: &str,
+    source: &EventSource,
+) -> WorldsEvent {
     let (kind, told) = match speaking {
         Speaking::Start => ("start", SseTold::Nothing {}),
         Speaking::Chunk { piece, so_far } => {
@@ -139,7 +143,7 @@ pub(super) fn speaking(speaking: &Speaking<'_>, message: &str, source: &Source) 
     WorldsEvent::Sse { data: SseData { discard, ..sse(kind, message, source, told) } }
 }
 
-fn sse(kind: &'static str, message: &str, source: &Source, told: SseTold) -> SseData {
+fn sse(kind: &'static str, message: &str, source: &EventSource, told: SseTold) -> SseData {
     SseData {
         kind,
         agent_name: source.agent.clone(),
@@ -151,13 +155,13 @@ fn sse(kind: &'static str, message: &str, source: &Source, told: SseTold) -> Sse
 }
 
 /// How far a call of a tool is.
-pub(super) enum Tool<'a> {
+pub(super) enum ToolProgress<'a> {
     Start {
         input: &'a Value,
     },
     /// A prompt for people.
     Prompt {
-        prompt: &'a Value,
+        prompt: &'a HitlPrompt,
     },
     Result {
         text: &'a str,
@@ -168,25 +172,30 @@ pub(super) enum Tool<'a> {
     },
 }
 
-pub(super) fn tool(tool: &Tool<'_>, name: &str, call: &str, source: &Source) -> WorldsEvent {
+pub(super) fn tool(
+    tool: &ToolProgress<'_>,
+    name: &str,
+    call: &str,
+    source: &EventSource,
+) -> WorldsEvent {
     let execution = ToolExecution {
         tool_name: name.to_owned(),
         tool_call_id: call.to_owned(),
         ..ToolExecution::default()
     };
     let (kind, execution) = match tool {
-        Tool::Start { input } => {
+        ToolProgress::Start { input } => {
             ("tool-start", ToolExecution { input: Some((*input).clone()), ..execution })
         }
-        Tool::Prompt { prompt } => {
+        ToolProgress::Prompt { prompt } => {
             let metadata = Some(PromptMetadata { hitl_prompt: (*prompt).clone() });
             ("tool-progress", ToolExecution { metadata, ..execution })
         }
-        Tool::Result { text, took_ms } => {
+        ToolProgress::Result { text, took_ms } => {
             let (result, duration) = (Some((*text).to_owned()), Some(*took_ms));
             ("tool-result", ToolExecution { result, duration, ..execution })
         }
-        Tool::Error { text } => {
+        ToolProgress::Error { text } => {
             ("tool-error", ToolExecution { error: Some((*text).to_owned()), ..execution })
         }
     };
@@ -195,7 +204,7 @@ pub(super) fn tool(tool: &Tool<'_>, name: &str, call: &str, source: &Source) -> 
 }
 
 /// Word from the runtime that belongs to no message.
-pub(super) fn log(text: &str, source: &Source, at: Timestamp) -> WorldsEvent {
+pub(super) fn log(text: &str, source: &EventSource, at: Timestamp) -> WorldsEvent {
     let log_event = LogEvent {
         level: "info",
         category: "holdpoint",
@@ -207,7 +216,7 @@ pub(super) fn log(text: &str, source: &Source, at: Timestamp) -> WorldsEvent {
     WorldsEvent::Sse { data: sse("log", &message, source, SseTold::Log { log_event }) }
 }
 
-pub(super) fn error(text: &str) -> WorldsEvent {
+pub(super) fn error_event(text: &str) -> WorldsEvent {
     WorldsEvent::Error { message: text.to_owned() }
 }
 
@@ -215,8 +224,8 @@ pub(super) fn error(text: &str) -> WorldsEvent {
 mod tests {
     use super::*;
 
-    fn source() -> Source {
-        Source { agent: "a1".into(), chat: "c1".into() }
+    fn source() -> EventSource {
+        EventSource { agent: "a1".into(), chat: "c1".into() }
     }
 
     const AT: Timestamp = Timestamp::from_ms(1_700_000_000_000);
@@ -246,10 +255,15 @@ mod tests {
             r#"{"data":{"agentName":"a1","chatId":"c1","finalContent":"hello","messageId":"m1","type":"end"},"type":"sse"}"#,
         );
         golden(
-            &tool(&Tool::Result { text: "ok", took_ms: 7 }, "shell_cmd", "call_1", &source()),
+            &tool(
+                &ToolProgress::Result { text: "ok", took_ms: 7 },
+                "shell_cmd",
+                "call_1",
+                &source(),
+            ),
             r#"{"data":{"agentName":"a1","chatId":"c1","messageId":"call_1","toolExecution":{"duration":7,"result":"ok","toolCallId":"call_1","toolName":"shell_cmd"},"type":"tool-result"},"type":"sse"}"#,
         );
-        golden(&error("no"), r#"{"message":"no","type":"error"}"#);
+        golden(&error_event("no"), r#"{"message":"no","type":"error"}"#);
     }
 
     #[test]
@@ -263,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_message_names_its_agent_twice_as_clients_look_in_either_place() {
-        let prompt = Message {
+        let prompt = WorldMessage {
             id: "m".into(),
             sender: "a1".into(),
             role: "assistant",

@@ -7,13 +7,13 @@ use axum::response::{IntoResponse as _, Response};
 use domain::visible::visible;
 
 use super::chat::title;
-use super::fault::Answered;
+use super::fault::WorldsResult;
 use super::here::Here;
 use super::memory::memory;
 use super::rest::current;
 use super::wire::ChatMessage;
 
-pub(super) async fn export(here: Here) -> Answered<Response> {
+pub(super) async fn export(here: Here) -> WorldsResult<Response> {
     let mut text = format!("# {}\n", visible(&here.world.name));
     if let Some(chat) = current(&here).await? {
         let mut said: Vec<ChatMessage> = Vec::new();
@@ -25,7 +25,7 @@ pub(super) async fn export(here: Here) -> Answered<Response> {
         let name = chat.sessions.first().map(|session| title(session)).unwrap_or_default();
         text.push_str(&format!("\n## {}\n", visible(&name)));
         for message in &said {
-            one(&mut text, message);
+            write_message(&mut text, message);
         }
     }
     let mut reply = (StatusCode::OK, text).into_response();
@@ -39,7 +39,7 @@ pub(super) async fn export(here: Here) -> Answered<Response> {
     Ok(reply)
 }
 
-fn one(text: &mut String, message: &ChatMessage) {
+fn write_message(text: &mut String, message: &ChatMessage) {
     if message.content.is_empty() && message.tool_calls.is_empty() {
         return;
     }

@@ -4,16 +4,17 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::refusal::Refusal;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::body::Detail;
 use crate::problem::{Problem, Refused};
 
 #[derive(Debug)]
-pub(super) struct Fault(Box<Told>);
+pub(super) struct WorldsFault(Box<FaultParts>);
 
 #[derive(Debug)]
-struct Told {
+struct FaultParts {
     status: u16,
     code: &'static str,
     error: String,
@@ -22,14 +23,25 @@ struct Told {
     retry_after_s: Option<u64>,
 }
 
+/// A fault as it is sent.
+#[derive(Serialize)]
+struct FaultBody {
+    error: String,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Value>,
+}
+
 /// A fault of our own.
 const INTERNAL: &str = "INTERNAL_ERROR";
 
-pub(super) type Answered<T = Response> = Result<T, Fault>;
+pub(super) type WorldsResult<T = Response> = Result<T, WorldsFault>;
 
-impl Fault {
-    pub(super) fn new(status: u16, code: &'static str, error: impl Into<String>) -> Fault {
-        Fault(Box::new(Told {
+impl WorldsFault {
+    pub(super) fn new(status: u16, code: &'static str, error: impl Into<String>) -> WorldsFault {
+        WorldsFault(Box::new(FaultParts {
             status,
             code,
             error: error.into(),
@@ -39,53 +51,53 @@ impl Fault {
         }))
     }
 
-    pub(super) fn invalid(details: Vec<Detail>) -> Fault {
+    pub(super) fn invalid(details: Vec<Detail>) -> WorldsFault {
         let error = match details.as_slice() {
             [one] if one.path.is_empty() => one.message.clone(),
             [one] => format!("{} {}", one.path.join("."), one.message),
             _ => "Invalid request body".to_owned(),
         };
-        let mut fault = Fault::new(400, "VALIDATION_ERROR", error);
+        let mut fault = WorldsFault::new(400, "VALIDATION_ERROR", error);
         fault.0.details = details;
         fault
     }
 
-    pub(super) fn args_mismatch() -> Fault {
+    pub(super) fn args_mismatch() -> WorldsFault {
         let error =
             "toolArgs or workingDirectory is not what was asked about; nothing was recorded";
-        Fault::new(409, "TOOL_ARGS_MISMATCH", error)
+        WorldsFault::new(409, "TOOL_ARGS_MISMATCH", error)
     }
 
-    pub(super) fn read_only(what: &str) -> Fault {
+    pub(super) fn read_only(what: &str) -> WorldsFault {
         let error = format!(
             "{what} cannot be changed here: edit [doors.worlds] and [[agents]] in holdpoint.toml, and restart the server"
         );
-        Fault::new(403, "READ_ONLY", error)
+        WorldsFault::new(403, "READ_ONLY", error)
     }
 
-    pub(super) fn no_world() -> Fault {
-        Fault::new(404, "WORLD_NOT_FOUND", "World not found")
+    pub(super) fn no_world() -> WorldsFault {
+        WorldsFault::new(404, "WORLD_NOT_FOUND", "World not found")
     }
 
-    pub(super) fn no_agent() -> Fault {
-        Fault::new(404, "AGENT_NOT_FOUND", "Agent not found")
+    pub(super) fn no_agent() -> WorldsFault {
+        WorldsFault::new(404, "AGENT_NOT_FOUND", "Agent not found")
     }
 
-    pub(super) fn no_chat() -> Fault {
-        Fault::new(404, "CHAT_NOT_FOUND", "Chat not found")
+    pub(super) fn no_chat() -> WorldsFault {
+        WorldsFault::new(404, "CHAT_NOT_FOUND", "Chat not found")
     }
 
-    pub(super) fn no_message() -> Fault {
-        Fault::new(404, "MESSAGE_NOT_FOUND", "Message not found")
+    pub(super) fn no_message() -> WorldsFault {
+        WorldsFault::new(404, "MESSAGE_NOT_FOUND", "Message not found")
     }
 
-    pub(super) fn no_call() -> Fault {
+    pub(super) fn no_call() -> WorldsFault {
         let error = "No prompt with this tool_call_id waits for this agent";
-        Fault::new(404, "TOOL_CALL_NOT_FOUND", error)
+        WorldsFault::new(404, "TOOL_CALL_NOT_FOUND", error)
     }
 
-    pub(super) fn locked(error: impl Into<String>) -> Fault {
-        Fault::new(423, "WORLD_LOCKED", error)
+    pub(super) fn locked(error: impl Into<String>) -> WorldsFault {
+        WorldsFault::new(423, "WORLD_LOCKED", error)
     }
 
     pub(super) fn is_not_found(&self) -> bool {
@@ -93,7 +105,7 @@ impl Fault {
     }
 
     /// A fault of our own by the name that clients know for this route.
-    pub(super) fn named(mut self, code: &'static str) -> Fault {
+    pub(super) fn named(mut self, code: &'static str) -> WorldsFault {
         if self.0.code == INTERNAL {
             self.0.code = code;
         }
@@ -101,12 +113,8 @@ impl Fault {
     }
 
     /// What a wire without words for it says instead of nothing.
-    fn of(problem: &Problem) -> Fault {
-        let value = serde_json::to_value(problem).unwrap_or_default();
-        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
-        let status = value["status"].as_u64().and_then(|status| status.try_into().ok());
-        let status = status.unwrap_or(500);
-        let code = match text("code").as_str() {
+    fn of(problem: &Problem) -> WorldsFault {
+        let code = match problem.code() {
             "unauthenticated" => "UNAUTHENTICATED",
             "not_entitled" => "NOT_ENTITLED",
             "not_found" => "TOOL_CALL_NOT_FOUND",
@@ -121,18 +129,15 @@ impl Fault {
             _ => INTERNAL,
         };
         // A body that does not fit is 400 on this wire, a locked world 423.
-        let status = match (status, code) {
+        let status = match (problem.status(), code) {
             (422, _) => 400,
             (409, "WORLD_LOCKED") => 423,
             (status, _) => status,
         };
-        let mut fault = Fault::new(status, code, text("detail"));
-        fault.0.details = value["field"]
-            .as_str()
-            .map(|field| Detail::new(field, text("detail")))
-            .into_iter()
-            .collect();
-        fault.0.decision = value.get("decision").cloned();
+        let mut fault = WorldsFault::new(status, code, problem.detail());
+        let detail = |field: &str| Detail::new(field, problem.detail());
+        fault.0.details = problem.field().map(detail).into_iter().collect();
+        fault.0.decision = problem.decision().cloned();
         fault.0.retry_after_s = matches!(status, 429 | 503).then_some(1);
         fault
     }
@@ -140,54 +145,50 @@ impl Fault {
 
 /// How the door words what its guard refuses.
 pub(super) fn refuse(problem: Problem) -> Response {
-    Fault::of(&problem).into_response()
+    WorldsFault::of(&problem).into_response()
 }
 
-impl From<Refused> for Fault {
-    fn from(refused: Refused) -> Fault {
+impl From<Refused> for WorldsFault {
+    fn from(refused: Refused) -> WorldsFault {
         match refused {
-            Refused::Problem(problem) => Fault::of(&problem),
-            Refused::Replayed(_) => Fault::of(&Problem::internal()),
+            Refused::Problem(problem) => WorldsFault::of(&problem),
+            Refused::Replayed(_) => WorldsFault::of(&Problem::internal()),
         }
     }
 }
 
-impl From<Problem> for Fault {
-    fn from(problem: Problem) -> Fault {
-        Fault::of(&problem)
+impl From<Problem> for WorldsFault {
+    fn from(problem: Problem) -> WorldsFault {
+        WorldsFault::of(&problem)
     }
 }
 
-impl From<engine::Error> for Fault {
-    fn from(error: engine::Error) -> Fault {
-        Fault::from(Refused::from(error))
+impl From<engine::Error> for WorldsFault {
+    fn from(error: engine::Error) -> WorldsFault {
+        WorldsFault::from(Refused::from(error))
     }
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Fault {
-        Fault::from(Refused::from(refusal))
+impl From<Refusal> for WorldsFault {
+    fn from(refusal: Refusal) -> WorldsFault {
+        WorldsFault::from(Refused::from(refusal))
     }
 }
 
-impl From<Vec<Detail>> for Fault {
-    fn from(details: Vec<Detail>) -> Fault {
-        Fault::invalid(details)
+impl From<Vec<Detail>> for WorldsFault {
+    fn from(details: Vec<Detail>) -> WorldsFault {
+        WorldsFault::invalid(details)
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for WorldsFault {
     fn into_response(self) -> Response {
-        let Told { status, code, error, details, decision, retry_after_s } = *self.0;
-        let mut body = json!({"error": error, "code": code});
-        if !details.is_empty() {
-            body["details"] = details.iter().map(Detail::value).collect();
-        }
-        if let Some(decision) = decision {
-            body["decision"] = decision;
-        }
+        let FaultParts { status, code, error, details, decision, retry_after_s } = *self.0;
+        let body = FaultBody { error, code, details, decision };
+        // Strings and JSON values only: writing them cannot fail.
+        let body = serde_json::to_string(&body).unwrap_or_default();
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut reply = (status, body.to_string()).into_response();
+        let mut reply = (status, body).into_response();
         let headers = reply.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(seconds) = retry_after_s {
@@ -207,9 +208,9 @@ mod tests {
 
     #[test]
     fn only_faults_of_our_own_are_called_by_the_name_of_the_route() {
-        let named = |fault: Fault| fault.named("CHAT_ERROR").0.code;
-        assert_eq!(named(Fault::from(Problem::internal())), "CHAT_ERROR");
-        assert_eq!(named(Fault::no_chat()), "CHAT_NOT_FOUND");
-        assert_eq!(named(Fault::from(Problem::unavailable("later", 1))), "UNAVAILABLE");
+        let named = |fault: WorldsFault| fault.named("CHAT_ERROR").0.code;
+        assert_eq!(named(WorldsFault::from(Problem::internal())), "CHAT_ERROR");
+        assert_eq!(named(WorldsFault::no_chat()), "CHAT_NOT_FOUND");
+        assert_eq!(named(WorldsFault::from(Problem::unavailable("later", 1))), "UNAVAILABLE");
     }
 }

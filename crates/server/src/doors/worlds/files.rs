@@ -47,7 +47,7 @@ async fn page(state: State<Arc<PathBuf>>, uri: Uri) -> Response {
 
 async fn show(State(folder): State<Arc<PathBuf>>, uri: Uri) -> Response {
     let found = match wanted(&folder, uri.path()) {
-        Some(file) => read(&folder, &file).await.map(|bytes| (kind(&file), bytes)),
+        Some(file) => read_file(&folder, &file).await.map(|bytes| (kind(&file), bytes)),
         None => None,
     };
     let Some((kind, bytes)) = found else {
@@ -75,7 +75,7 @@ fn wanted(folder: &Path, path: &str) -> Option<PathBuf> {
     steps.components().all(down).then(|| folder.join(steps))
 }
 
-async fn read(folder: &Path, file: &Path) -> Option<Vec<u8>> {
+async fn read_file(folder: &Path, file: &Path) -> Option<Vec<u8>> {
     // A link that leads out of the folder leads nowhere.
     let (folder, file) =
         tokio::try_join!(tokio::fs::canonicalize(folder), tokio::fs::canonicalize(file)).ok()?;
@@ -136,9 +136,9 @@ mod tests {
         std::fs::write(outer.join("secret"), "x").expect("a file");
         std::fs::write(folder.join("index.html"), "<p>hi").expect("a file");
         std::os::unix::fs::symlink(outer.join("secret"), folder.join("link")).expect("a link");
-        assert_eq!(read(&folder, &folder.join("index.html")).await, Some(b"<p>hi".to_vec()));
-        assert_eq!(read(&folder, &folder.join("link")).await, None);
-        assert_eq!(read(&folder, &folder).await, None, "a folder is no file");
+        assert_eq!(read_file(&folder, &folder.join("index.html")).await, Some(b"<p>hi".to_vec()));
+        assert_eq!(read_file(&folder, &folder.join("link")).await, None);
+        assert_eq!(read_file(&folder, &folder).await, None, "a folder is no file");
         std::fs::remove_dir_all(outer).expect("gone");
     }
 

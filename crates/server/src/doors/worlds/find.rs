@@ -11,10 +11,10 @@ use engine::Error;
 
 use super::DOOR;
 use super::body::Detail;
-use super::fault::{Answered, Fault};
+use super::fault::{WorldsFault, WorldsResult};
 use super::here::Here;
 use super::limits::CHATS_MAX;
-use super::name::{Place, hold_id};
+use super::name::{SessionPlace, hold_id};
 
 pub(super) struct Found {
     pub(super) hold: Arc<Hold>,
@@ -23,14 +23,14 @@ pub(super) struct Found {
 }
 
 impl Here {
-    pub(super) async fn find(&self, id: &str, chat: Option<&str>) -> Answered<Option<Found>> {
+    pub(super) async fn find(&self, id: &str, chat: Option<&str>) -> WorldsResult<Option<Found>> {
         match hold_id(id) {
             Some(_) => self.by_prompt(id).await,
             None => self.by_call(id, chat).await,
         }
     }
 
-    async fn by_prompt(&self, id: &str) -> Answered<Option<Found>> {
+    async fn by_prompt(&self, id: &str) -> WorldsResult<Option<Found>> {
         let engine = &self.app().engine;
         let Some(id) = hold_id(id) else { return Ok(None) };
         let hold = match engine.hold(self.caller(), id).await {
@@ -49,7 +49,7 @@ impl Here {
 
     /// Models use an id again in another chat: where two chats wait under one id, the client must say
     /// which it means, and what is answered already is meant only where nothing waits.
-    async fn by_call(&self, id: &str, chat: Option<&str>) -> Answered<Option<Found>> {
+    async fn by_call(&self, id: &str, chat: Option<&str>) -> WorldsResult<Option<Found>> {
         let engine = &self.app().engine;
         let rows = engine.sessions_at(self.caller(), DOOR, None, None, CHATS_MAX).await?;
         let mut found = Vec::new();
@@ -71,14 +71,16 @@ impl Here {
             0 | 1 => Ok(found.pop()),
             _ => {
                 let message = "several prompts have this id: send that of the prompt (`hitl_…`, `approval_…`), or `chatId`";
-                Err(Fault::invalid(vec![Detail::new("tool_call_id", message)]))
+                Err(WorldsFault::invalid(vec![Detail::new("tool_call_id", message)]))
             }
         }
     }
 
     fn of_this_world(&self, hold: Arc<Hold>, session: Arc<Session>) -> Option<Found> {
         let chat = match session.home.as_ref().filter(|home| &*home.door == DOOR) {
-            Some(home) => Place::read(&home.place).filter(|place| place.world == self.id)?.chat,
+            Some(home) => {
+                SessionPlace::read(&home.place).filter(|place| place.world == self.id)?.chat
+            }
             None => {
                 self.world.agents.iter().find(|agent| *agent.agent == *session.agent)?;
                 session.id.to_string()

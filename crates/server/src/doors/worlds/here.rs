@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::body::{loose, object};
-use super::fault::{Answered, Fault};
+use super::fault::{WorldsFault, WorldsResult};
 use super::name::kebab;
 use crate::app::App;
 use crate::asked::{bytes, read_body};
@@ -44,8 +44,8 @@ impl Here {
     }
 
     /// The agent who answers where nobody else is addressed.
-    pub(super) fn main_agent(&self) -> Answered<&NamedAgent> {
-        self.world.agents.first().ok_or_else(Fault::no_agent)
+    pub(super) fn main_agent(&self) -> WorldsResult<&NamedAgent> {
+        self.world.agents.first().ok_or_else(WorldsFault::no_agent)
     }
 
     pub(super) fn agent(&self, name: &str) -> Option<&NamedAgent> {
@@ -59,48 +59,54 @@ impl Here {
 }
 
 impl FromRequestParts<DoorContext<Worlds>> for Here {
-    type Rejection = Fault;
+    type Rejection = WorldsFault;
 
-    async fn from_request_parts(parts: &mut Parts, room: &DoorContext<Worlds>) -> Answered<Here> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        room: &DoorContext<Worlds>,
+    ) -> WorldsResult<Here> {
         let who = Who::from_request_parts(parts, room).await?;
         let path = RawPathParams::from_request_parts(parts, room).await;
-        let path = path.map_err(|_| Fault::no_world())?;
+        let path = path.map_err(|_| WorldsFault::no_world())?;
         let path: Vec<(String, String)> =
             path.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         let named = path.iter().find(|(key, _)| key == "world").map(|(_, value)| kebab(value));
-        let id = named.ok_or_else(Fault::no_world)?;
+        let id = named.ok_or_else(WorldsFault::no_world)?;
         let world = room.wire.worlds.iter().find(|world| kebab(&world.name) == id);
-        let world = world.ok_or_else(Fault::no_world)?.clone();
+        let world = world.ok_or_else(WorldsFault::no_world)?.clone();
         Ok(Here { room: room.clone(), who, world, id, path })
     }
 }
 
 /// The same, with a body.
-pub(super) struct Posted {
+pub(super) struct PostRequest {
     pub(super) here: Here,
     bytes: Bytes,
 }
 
-impl Posted {
+impl PostRequest {
     /// A body that decides something: read as strictly as the arguments of a call.
-    pub(super) fn strict(&self) -> Answered<Map<String, Value>> {
+    pub(super) fn strict(&self) -> WorldsResult<Map<String, Value>> {
         Ok(object(&self.bytes)?)
     }
 
     /// A body of which most is passed over, however large or odd it is.
-    pub(super) fn loose(&self) -> Answered<Map<String, Value>> {
+    pub(super) fn loose(&self) -> WorldsResult<Map<String, Value>> {
         Ok(loose(&self.bytes)?)
     }
 }
 
-impl FromRequest<DoorContext<Worlds>> for Posted {
-    type Rejection = Fault;
+impl FromRequest<DoorContext<Worlds>> for PostRequest {
+    type Rejection = WorldsFault;
 
-    async fn from_request(request: Request, room: &DoorContext<Worlds>) -> Answered<Posted> {
+    async fn from_request(
+        request: Request,
+        room: &DoorContext<Worlds>,
+    ) -> WorldsResult<PostRequest> {
         let (mut parts, body) = request.into_parts();
         let here = Here::from_request_parts(&mut parts, room).await?;
         let bytes = read_body(&room.app, body).await?;
-        Ok(Posted { here, bytes })
+        Ok(PostRequest { here, bytes })
     }
 }
 

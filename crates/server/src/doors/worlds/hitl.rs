@@ -7,15 +7,15 @@ use domain::refusal::Refusal;
 use engine::{Answering, Error};
 
 use super::DOOR;
-use super::fault::Answered;
+use super::fault::WorldsResult;
 use super::find::Found;
-use super::here::{Here, Posted, ok};
-use super::prompt::Prompt;
+use super::here::{Here, PostRequest, ok};
+use super::prompt::WorldPrompt;
 use super::respond::Respond;
 use super::wire::{EmptyObject, HitlReply};
 use crate::doors::shown;
 
-pub(super) async fn respond(posted: Posted) -> Answered {
+pub(super) async fn respond(posted: PostRequest) -> WorldsResult {
     let given = Respond::read(&posted.strict()?)?;
     let here = posted.here;
     let refused = |reason: String| {
@@ -34,7 +34,7 @@ pub(super) async fn respond(posted: Posted) -> Answered {
         return refused(wrong_chat(&given, &found));
     }
     here.caller().must_be_person()?;
-    let judged = match Prompt::of(&found.hold) {
+    let judged = match WorldPrompt::of(&found.hold) {
         Some(prompt) => given.judged(&prompt),
         None => Err(format!("Request '{}' cannot be answered here; open its page.", given.request)),
     };
@@ -50,7 +50,7 @@ pub(super) async fn respond(posted: Posted) -> Answered {
     }
 }
 
-async fn store(here: &Here, found: &Found, answer: Answer) -> Answered<Result<(), Refusal>> {
+async fn store(here: &Here, found: &Found, answer: Answer) -> WorldsResult<Result<(), Refusal>> {
     let digest = match found.hold.is_pending() {
         true => match shown::seen(here.app(), here.caller(), DOOR, &found.hold).await? {
             Some(digest) => Some(digest),

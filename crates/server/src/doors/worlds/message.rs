@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use domain::session::Session;
-use engine::Saying;
+use engine::NewMessage;
 use serde_json::{Map, Value};
 
 use super::DOOR;
 use super::body::{Detail, Fields};
 use super::chat::Chat;
-use super::fault::Answered;
-use super::here::{Here, Posted, ok};
+use super::fault::WorldsResult;
+use super::here::{Here, PostRequest, ok};
 use super::telling::{Generation, awaited, streamed};
 use super::wire::{Processed, Success};
 use crate::doors::flow::{RunFollower, Since};
@@ -38,7 +38,7 @@ impl Posting {
     }
 }
 
-pub(super) async fn post(posted: Posted) -> Answered {
+pub(super) async fn post(posted: PostRequest) -> WorldsResult {
     let posting = Posting::read(&posted.loose()?)?;
     let here = posted.here;
     let chat = chat(&here, posting.chat.as_deref()).await?;
@@ -48,10 +48,10 @@ pub(super) async fn post(posted: Posted) -> Answered {
         Some(_) => Generation::Second,
         None => Generation::First,
     };
-    say(&here, &chat.id, session, posting.text, posting.stream.then_some(generation)).await
+    say_in_chat(&here, &chat.id, session, posting.text, posting.stream.then_some(generation)).await
 }
 
-async fn chat(here: &Here, named: Option<&str>) -> Answered<Chat> {
+async fn chat(here: &Here, named: Option<&str>) -> WorldsResult<Chat> {
     if let Some(id) = named {
         return here.chat(id).await;
     }
@@ -65,7 +65,7 @@ async fn chat(here: &Here, named: Option<&str>) -> Answered<Chat> {
 }
 
 /// Whoever the message begins with, such as `@a2`; else the main agent.
-fn addressed<'a>(here: &'a Here, text: &str) -> Answered<&'a NamedAgent> {
+fn addressed<'a>(here: &'a Here, text: &str) -> WorldsResult<&'a NamedAgent> {
     let name = text.trim_start().strip_prefix('@').map(|rest| {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
         &rest[..end.unwrap_or(rest.len())]
@@ -77,32 +77,32 @@ fn addressed<'a>(here: &'a Here, text: &str) -> Answered<&'a NamedAgent> {
 }
 
 /// Says it, and tells what comes of it: as a stream, or (`None`) when everything rests.
-pub(super) async fn say(
+pub(super) async fn say_in_chat(
     here: &Here,
     chat: &str,
     session: Arc<Session>,
     text: String,
     stream: Option<Generation>,
-) -> Answered {
+) -> WorldsResult {
     let (app, caller) = (here.app(), here.caller());
     let since = Since::now(&session);
-    if let Some(agreed) = agreed::answered(app, caller, DOOR, &session, &text, None).await? {
+    if let Some(agreed) = agreed::answer_agreed(app, caller, DOOR, &session, &text, None).await? {
         let flow = RunFollower::open(app, caller, &session, agreed.run, agreed.since).await?;
-        return told(here, chat, &session, flow, stream).await;
+        return run_reply(here, chat, &session, flow, stream).await;
     }
-    let saying = Saying { texts: vec![text], while_pending: None };
+    let saying = NewMessage { texts: vec![text], while_pending: None };
     let said = app.engine.say(caller, session.id, saying, None).await?;
     let flow = RunFollower::open(app, caller, &session, Some(said.run), since).await?;
-    told(here, chat, &session, flow, stream).await
+    run_reply(here, chat, &session, flow, stream).await
 }
 
-async fn told(
+async fn run_reply(
     here: &Here,
     chat: &str,
     session: &Session,
     flow: RunFollower,
     stream: Option<Generation>,
-) -> Answered {
+) -> WorldsResult {
     let source = here.source(chat, session);
     if let Some(generation) = stream {
         return streamed(here, flow, session, source, generation, Vec::new());

@@ -23,6 +23,7 @@ mod memory;
 mod message;
 mod name;
 mod prompt;
+mod replies;
 mod respond;
 mod rest;
 mod telling;
@@ -45,7 +46,7 @@ use crate::threshold::among_strangers;
 /// What answers record, and what sessions are at home at.
 const DOOR: &str = "worlds";
 
-pub(super) fn open(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
+pub(super) fn worlds_router(app: &App, setup: &DoorSetup, worlds: &Worlds) -> Router {
     let routes = room(app, setup, worlds).guarded(routes());
     match &worlds.files {
         Some(PageFiles { folder, listen: None }) => {

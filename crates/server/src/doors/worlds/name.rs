@@ -28,14 +28,14 @@ pub(super) fn kebab(name: &str) -> String {
 /// Where a chat's session with one agent lives: `world/chat` with the main agent of the world, and
 /// `world/chat/@agent` with any other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SessionPlace {
     pub(super) world: String,
     pub(super) chat: String,
     pub(super) agent: Option<String>,
 }
 
-impl Place {
-    pub(super) fn read(place: &str) -> Option<Place> {
+impl SessionPlace {
+    pub(super) fn read(place: &str) -> Option<SessionPlace> {
         let mut parts = place.split('/');
         let (world, chat) = (parts.next()?, parts.next()?);
         let agent = match parts.next() {
@@ -43,7 +43,7 @@ impl Place {
             Some(agent) => Some(agent.strip_prefix('@')?.to_owned()),
         };
         match parts.next() {
-            None => Some(Place { world: world.into(), chat: chat.into(), agent }),
+            None => Some(SessionPlace { world: world.into(), chat: chat.into(), agent }),
             Some(_) => None,
         }
     }
@@ -112,10 +112,10 @@ mod tests {
     #[test]
     fn places_are_read_as_they_are_written() {
         for text in ["w/c", "w/c/@a1"] {
-            assert_eq!(Place::read(text).unwrap().text(), text);
+            assert_eq!(SessionPlace::read(text).unwrap().text(), text);
         }
         for other in ["w", "w/c/a", "w/c/@a/x", ""] {
-            assert_eq!(Place::read(other), None, "{other}");
+            assert_eq!(SessionPlace::read(other), None, "{other}");
         }
         assert!(is_chat_id("chat-7.x:y_Z"));
         for bad in ["", "a/b", "a b", "ä", "a\u{0}"] {

@@ -6,15 +6,19 @@ use std::collections::BTreeMap;
 
 use domain::answer::{Answer, GrantTerms, Scope, Settlement};
 use domain::hold::{Choice, Hold, HoldState, Question};
-use domain::inquiry::{Asked, Chosen, Inquiry};
+use domain::inquiry::{Chosen, Inquiry, InquiryQuestion};
 use domain::schema::redact;
 use domain::view;
 use domain::visible::{visible, visible_multiline};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::event::{Message, Source};
+use super::event::{EventSource, WorldMessage};
 use super::name::{call_id, prompt_id};
-use super::wire::{CallStatus, FunctionCall};
+use super::wire::{
+    ApprovalArguments, CallStatus, ChoiceArguments, FunctionCall, HitlOption, HitlPrompt,
+    HitlQuestion, OriginalCall, PromptContext,
+};
 
 /// Names of the calls that clients of the first generation look for.
 pub(super) const REQUEST_APPROVAL: &str = "client.requestApproval";
@@ -27,54 +31,58 @@ const NO: &str = "no";
 /// A hold in the form that clients of the second generation ask it in. The first generation knows only
 /// one question with texts to choose from, which is the same with less around it.
 #[derive(Clone, Debug)]
-pub(super) struct Prompt {
+pub(super) struct WorldPrompt {
     pub(super) multiple: bool,
     pub(super) allow_skip: bool,
-    pub(super) questions: Vec<Asked>,
+    pub(super) questions: Vec<InquiryQuestion>,
     pub(super) allow_other: bool,
-    metadata: Value,
-    kind: Kind,
+    metadata: PromptContext,
+    kind: PromptKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum PromptKind {
     Approve,
     Choose,
     Settle,
     Inquiry(Inquiry),
 }
 
-impl Prompt {
+impl WorldPrompt {
     /// `None`: what is asked has no options, so this wire cannot say it. It is answered elsewhere.
-    pub(super) fn of(hold: &Hold) -> Option<Prompt> {
+    pub(super) fn of(hold: &Hold) -> Option<WorldPrompt> {
         if let Some(inquiry) = Inquiry::of(hold) {
-            return Some(Prompt {
+            return Some(WorldPrompt {
                 multiple: inquiry.multiple,
                 allow_skip: inquiry.allow_skip,
-                questions: inquiry.questions.iter().map(shown).collect(),
+                questions: inquiry.questions.iter().map(visible_question).collect(),
                 allow_other: false,
-                metadata: inquiry.metadata.clone(),
-                kind: Kind::Inquiry(inquiry),
+                metadata: PromptContext::Stated(inquiry.metadata.clone()),
+                kind: PromptKind::Inquiry(inquiry),
             });
         }
         let (options, multiple, allow_other, kind) = match &hold.question {
-            Question::Approve => (approval(hold), false, false, Kind::Approve),
+            Question::Approve => (approval(hold), false, false, PromptKind::Approve),
             Question::Choose { options, multiple, allow_other } => {
-                (options.clone(), *multiple, *allow_other, Kind::Choose)
+                (options.clone(), *multiple, *allow_other, PromptKind::Choose)
             }
-            Question::Settle => (settlements(), false, false, Kind::Settle),
+            Question::Settle => (settlements(), false, false, PromptKind::Settle),
             Question::Fill { .. } | Question::Perform { .. } => return None,
         };
         let header = match kind {
-            Kind::Approve => "Approval",
-            Kind::Settle => "What happened?",
+            PromptKind::Approve => "Approval",
+            PromptKind::Settle => "What happened?",
             _ => "Question",
         };
         // The text is made safe to show where it is put together.
         let options = options.iter().map(labelled).collect();
-        let asked =
-            Asked { id: "question-1".into(), header: header.into(), question: text(hold), options };
-        Some(Prompt {
+        let asked = InquiryQuestion {
+            id: "question-1".into(),
+            header: header.into(),
+            question: question_text(hold),
+            options,
+        };
+        Some(WorldPrompt {
             multiple,
             allow_skip: false,
             questions: vec![asked],
@@ -85,14 +93,18 @@ impl Prompt {
     }
 
     /// The prompt as the second generation reads it.
-    pub(super) fn value(&self, hold: &Hold, source: &Source) -> Value {
-        let questions: Vec<Value> = self.questions.iter().map(question).collect();
-        let kind = if self.multiple { "multiple-select" } else { "single-select" };
-        json!({
-            "requestId": prompt_id(hold), "type": kind, "allowSkip": self.allow_skip,
-            "questions": questions, "metadata": self.metadata, "agentName": source.agent,
-            "chatId": source.chat, "toolName": tool_name(hold), "toolCallId": call_id(hold),
-        })
+    pub(super) fn shown(&self, hold: &Hold, source: &EventSource) -> HitlPrompt {
+        HitlPrompt {
+            request_id: prompt_id(hold),
+            kind: if self.multiple { "multiple-select" } else { "single-select" },
+            allow_skip: self.allow_skip,
+            questions: self.questions.iter().map(question).collect(),
+            metadata: self.metadata.clone(),
+            agent_name: source.agent.clone(),
+            chat_id: source.chat.clone(),
+            tool_name: tool_name(hold).to_owned(),
+            tool_call_id: call_id(hold),
+        }
     }
 
     /// What choices by id mean for the hold; they were found to be among the options before.
@@ -100,14 +112,14 @@ impl Prompt {
         let first = chosen.first().and_then(|chosen| chosen.options.first());
         let first = first.map_or("", String::as_str);
         match &self.kind {
-            Kind::Inquiry(inquiry) => inquiry.answer(chosen),
-            Kind::Choose => {
+            PromptKind::Inquiry(inquiry) => inquiry.answer(chosen),
+            PromptKind::Choose => {
                 Answer::Choose(chosen.iter().flat_map(|chosen| chosen.options.clone()).collect())
             }
-            Kind::Approve if first == YES_ONCE => approved(false),
-            Kind::Approve if first == YES_IN_SESSION => approved(true),
-            Kind::Approve => Answer::Deny { reason: None, stop: false },
-            Kind::Settle => match Settlement::parse(first) {
+            PromptKind::Approve if first == YES_ONCE => approved(false),
+            PromptKind::Approve if first == YES_IN_SESSION => approved(true),
+            PromptKind::Approve => Answer::Deny { reason: None, stop: false },
+            PromptKind::Settle => match Settlement::parse(first) {
                 Some(how) => Answer::Settle { how, content: None },
                 None => Answer::Deny { reason: None, stop: false },
             },
@@ -116,21 +128,21 @@ impl Prompt {
 }
 
 /// What has no options to choose from: a question that says where it is answered.
-pub(super) fn elsewhere(hold: &Hold, source: &Source, link: &str) -> Value {
-    let prompt = Prompt {
+pub(super) fn elsewhere(hold: &Hold, source: &EventSource, link: &str) -> HitlPrompt {
+    let prompt = WorldPrompt {
         multiple: false,
         allow_skip: false,
-        questions: vec![Asked {
+        questions: vec![InquiryQuestion {
             id: "question-1".into(),
             header: "Answer".into(),
             question: format!("{} is answered on its page: {link}", visible(&hold.title)),
             options: Vec::new(),
         }],
         allow_other: false,
-        metadata: json!({"url": link}),
-        kind: Kind::Choose,
+        metadata: PromptContext::Page { url: link.to_owned() },
+        kind: PromptKind::Choose,
     };
-    prompt.value(hold, source)
+    prompt.shown(hold, source)
 }
 
 pub(super) fn approved(for_session: bool) -> Answer {
@@ -147,61 +159,69 @@ pub(super) fn find<'a>(options: &'a [Choice], text: &str) -> Option<&'a Choice> 
 
 /// The message that carries a hold's prompt to clients of the first generation; `None` where those
 /// cannot ask it: several questions, a form, a task.
-pub(super) fn message(hold: &Hold, link: &str) -> Option<Message> {
-    let prompt = Prompt::of(hold).filter(|prompt| prompt.questions.len() == 1)?;
+pub(super) fn message(hold: &Hold, link: &str) -> Option<WorldMessage> {
+    let prompt = WorldPrompt::of(hold).filter(|prompt| prompt.questions.len() == 1)?;
     let (name, arguments) = match prompt.kind {
-        Kind::Approve => (REQUEST_APPROVAL, approval_arguments(hold, link)),
+        PromptKind::Approve => (REQUEST_APPROVAL, approval_arguments(hold, link)),
         _ => (HUMAN_INTERVENTION, choice_arguments(hold, &prompt)),
     };
     let id = prompt_id(hold);
-    Some(Message {
+    Some(WorldMessage {
         id: format!("prompt-{id}"),
         sender: String::new(),
         role: "assistant",
         content: String::new(),
         at: hold.opened_at,
         reply_to: None,
-        tool_calls: vec![FunctionCall::new(id.clone(), name, arguments.to_string())],
+        tool_calls: vec![FunctionCall::new(id.clone(), name, arguments)],
         tool_call_status: Some(BTreeMap::from([(id, status(hold))])),
         tool_call_id: None,
     })
 }
 
-fn approval_arguments(hold: &Hold, link: &str) -> Value {
+fn approval_arguments(hold: &Hold, link: &str) -> String {
     let mut options = vec!["deny", "approve_once"];
     if may_stand(hold) {
         options.push("approve_session");
     }
-    let full = format!("{}\nIn full: {link}", text(hold));
-    json!({"originalToolCall": original(hold), "message": full, "options": options})
+    let message = format!("{}\nIn full: {link}", question_text(hold));
+    json_text(&ApprovalArguments { original: original(hold), message, options })
 }
 
-fn choice_arguments(hold: &Hold, prompt: &Prompt) -> Value {
+fn choice_arguments(hold: &Hold, prompt: &WorldPrompt) -> String {
     let options = prompt.questions.iter().flat_map(|asked| &asked.options);
     let labels: Vec<&str> = options.map(|option| option.label.as_str()).collect();
     let question = prompt.questions.first().map_or("", |asked| asked.question.as_str());
-    json!({
-        "originalToolCall": original(hold), "prompt": question, "options": labels,
-        "context": prompt.metadata, "multiple": prompt.multiple, "allow_other": prompt.allow_other,
+    json_text(&ChoiceArguments {
+        original: original(hold),
+        prompt: question,
+        options: labels,
+        context: &prompt.metadata,
+        multiple: prompt.multiple,
+        allow_other: prompt.allow_other,
     })
 }
 
-fn original(hold: &Hold) -> Value {
-    let mut original = json!({
-        "id": call_id(hold), "name": tool_name(hold), "args": arguments(hold),
-    });
+/// Strings and JSON values only: writing them cannot fail.
+fn json_text<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn original(hold: &Hold) -> OriginalCall {
     let directory = hold.call.as_ref().and_then(|call| call.context.working_directory.as_deref());
-    if let Some(directory) = directory {
-        original["workingDirectory"] = json!(directory);
+    OriginalCall {
+        id: call_id(hold),
+        name: tool_name(hold).to_owned(),
+        args: arguments(hold),
+        working_directory: directory.map(str::to_owned),
     }
-    original
 }
 
 /// The arguments as they may be shown.
 pub(super) fn arguments(hold: &Hold) -> Value {
     match &hold.call {
         Some(call) => redact(call.arguments.value(), &call.secrets),
-        None => json!({}),
+        None => Value::Object(Map::new()),
     }
 }
 
@@ -227,7 +247,7 @@ fn status(hold: &Hold) -> CallStatus {
 
 /// What was chosen as it was offered: clients show it to people.
 fn choice_text(hold: &Hold, chosen: &[String]) -> String {
-    let prompt = Prompt::of(hold);
+    let prompt = WorldPrompt::of(hold);
     let options = || prompt.iter().flat_map(|prompt| &prompt.questions).flat_map(|it| &it.options);
     let label = |id: &String| match options().find(|option| option.id == *id) {
         Some(option) => option.label.clone(),
@@ -242,7 +262,7 @@ fn tool_name(hold: &Hold) -> &str {
 
 /// What people read: a question in its own words, with options and context beside it; anything else as
 /// every surface shows it, with all that would run.
-fn text(hold: &Hold) -> String {
+fn question_text(hold: &Hold) -> String {
     let asked = hold.call.as_ref().and_then(|call| call.arguments.value().get("prompt"));
     match (asked.and_then(Value::as_str), &hold.question) {
         (Some(prompt), Question::Choose { .. }) => visible_multiline(prompt),
@@ -251,11 +271,13 @@ fn text(hold: &Hold) -> String {
 }
 
 /// What stands beside the question: what the model said, or the call that is asked about.
-fn context(hold: &Hold) -> Value {
+fn context(hold: &Hold) -> PromptContext {
     match (&hold.question, arguments(hold).get("context")) {
-        (Question::Choose { .. }, Some(context)) if context.is_object() => context.clone(),
-        (Question::Choose { .. }, _) => json!({}),
-        _ => json!({"originalToolCall": original(hold)}),
+        (Question::Choose { .. }, Some(context)) if context.is_object() => {
+            PromptContext::Stated(context.clone())
+        }
+        (Question::Choose { .. }, _) => PromptContext::Nothing {},
+        _ => PromptContext::Call { original_tool_call: original(hold) },
     }
 }
 
@@ -283,8 +305,8 @@ fn option(id: &str, label: &str) -> Choice {
 }
 
 /// A question as it is shown: marks in place of what would hide something.
-fn shown(asked: &Asked) -> Asked {
-    Asked {
+fn visible_question(asked: &InquiryQuestion) -> InquiryQuestion {
+    InquiryQuestion {
         id: asked.id.clone(),
         header: visible(&asked.header),
         question: visible_multiline(&asked.question),
@@ -300,19 +322,16 @@ fn labelled(option: &Choice) -> Choice {
     }
 }
 
-fn question(asked: &Asked) -> Value {
-    let options: Vec<Value> = asked
-        .options
-        .iter()
-        .map(|option| {
-            let mut value = json!({"id": option.id, "label": option.label});
-            if let Some(description) = &option.description {
-                value["description"] = json!(description);
-            }
-            value
-        })
-        .collect();
-    json!({
-        "id": asked.id, "header": asked.header, "question": asked.question, "options": options,
-    })
+fn question(asked: &InquiryQuestion) -> HitlQuestion {
+    let option = |option: &Choice| HitlOption {
+        id: option.id.clone(),
+        label: option.label.clone(),
+        description: option.description.clone(),
+    };
+    HitlQuestion {
+        id: asked.id.clone(),
+        header: asked.header.clone(),
+        question: asked.question.clone(),
+        options: asked.options.iter().map(option).collect(),
+    }
 }

@@ -6,12 +6,12 @@ use domain::inquiry::Chosen;
 use serde_json::{Map, Value};
 
 use super::body::{Detail, Fields};
-use super::prompt::{Prompt, find};
+use super::prompt::{WorldPrompt, find};
 
 #[derive(Debug)]
 pub(super) struct Respond {
     pub(super) request: String,
-    answers: Option<Vec<Given>>,
+    answers: Option<Vec<ClientAnswer>>,
     option: Option<String>,
     skipped: bool,
     /// `None` also where the client sent `null`: it does not know.
@@ -20,7 +20,7 @@ pub(super) struct Respond {
 
 /// One answer as it was sent.
 #[derive(Debug)]
-struct Given {
+struct ClientAnswer {
     question: Option<String>,
     options: Vec<String>,
 }
@@ -29,7 +29,8 @@ impl Respond {
     pub(super) fn read(body: &Map<String, Value>) -> Result<Respond, Vec<Detail>> {
         let mut fields = Fields::of(body);
         let request = fields.text("requestId");
-        let answers = fields.list("answers", |index, item, fields| given(index, item, fields));
+        let answers =
+            fields.list("answers", |index, item, fields| read_answer(index, item, fields));
         let option = fields.maybe_text("optionId");
         let skipped = fields.flag("skipped").unwrap_or(false);
         let chat = fields.maybe_text("chatId");
@@ -38,7 +39,7 @@ impl Respond {
     }
 
     /// The answer that is meant, or why it is none.
-    pub(super) fn judged(&self, prompt: &Prompt) -> Result<Answer, String> {
+    pub(super) fn judged(&self, prompt: &WorldPrompt) -> Result<Answer, String> {
         if self.skipped {
             return match prompt.allow_skip {
                 true => Ok(Answer::Deny { reason: Some(DenyReason::Skipped), stop: false }),
@@ -49,8 +50,10 @@ impl Respond {
         let answers = match (&self.answers, &self.option, prompt.questions.first()) {
             (Some(answers), ..) if !answers.is_empty() => answers,
             (_, Some(option), Some(asked)) => {
-                short =
-                    vec![Given { question: Some(asked.id.clone()), options: vec![option.clone()] }];
+                short = vec![ClientAnswer {
+                    question: Some(asked.id.clone()),
+                    options: vec![option.clone()],
+                }];
                 &short
             }
             _ => return Err("answers are required when skipped is false.".into()),
@@ -68,7 +71,7 @@ impl Respond {
     }
 }
 
-fn given(index: usize, item: &Value, fields: &mut Fields<'_>) -> Option<Given> {
+fn read_answer(index: usize, item: &Value, fields: &mut Fields<'_>) -> Option<ClientAnswer> {
     let Value::Object(item) = item else {
         fields.wrong(&["answers", &index.to_string()], "must be an object");
         return None;
@@ -77,7 +80,7 @@ fn given(index: usize, item: &Value, fields: &mut Fields<'_>) -> Option<Given> {
     let question = inner.maybe_text("questionId");
     let options = inner.texts("optionIds").unwrap_or_default();
     match inner.done() {
-        Ok(()) => Some(Given { question, options }),
+        Ok(()) => Some(ClientAnswer { question, options }),
         Err(details) => {
             fields.within(&["answers", &index.to_string()], details);
             None
@@ -85,7 +88,11 @@ fn given(index: usize, item: &Value, fields: &mut Fields<'_>) -> Option<Given> {
     }
 }
 
-fn choose(given: &Given, earlier: &[Chosen], prompt: &Prompt) -> Result<Chosen, String> {
+fn choose(
+    given: &ClientAnswer,
+    earlier: &[Chosen],
+    prompt: &WorldPrompt,
+) -> Result<Chosen, String> {
     let Some(id) = given.question.as_deref().filter(|id| !id.trim().is_empty()) else {
         return Err("Each HITL answer requires a questionId.".into());
     };

@@ -6,68 +6,73 @@ use axum::extract::Request;
 use axum::extract::State;
 use axum::response::Response;
 use domain::session::{RunStatus, Session};
-use serde_json::{Value, json};
 
 use super::chat::{Chat, summary};
-use super::fault::{Answered, Fault};
+use super::fault::{WorldsFault, WorldsResult};
 use super::here::{Here, ok};
 use super::memory::memory;
 use super::name::kebab;
+use super::replies::{
+    AgentDocument, Health, ListedWorld, ToolServers, ToolServersHealth, WorldDocument, WorldStatus,
+};
 use crate::auth::Who;
 use crate::doors::{DoorContext, NamedAgent, World, Worlds};
 
 pub(super) async fn health() -> Response {
-    ok(&json!({"status": "healthy"}))
+    ok(&Health { status: "healthy" })
 }
 
 /// Servers of tools belong to the configuration; agents have what it gives them.
 pub(super) async fn mcp_servers() -> Response {
-    ok(&json!({"servers": [], "count": 0}))
+    ok(&ToolServers { servers: [], count: 0 })
 }
 
 pub(super) async fn mcp_health() -> Response {
-    ok(&json!({"status": "healthy", "servers": []}))
+    ok(&ToolServersHealth { status: "healthy", servers: [] })
 }
 
 /// Everything that would change worlds or agents.
-pub(super) async fn read_only(_who: Who, request: Request) -> Fault {
+pub(super) async fn read_only(_who: Who, request: Request) -> WorldsFault {
     let path = request.uri().path();
     let what = match () {
         () if path.ends_with("/restart") => "tool servers",
         () if path.contains("/agents") => "agents",
         () => "worlds",
     };
-    Fault::read_only(what)
+    WorldsFault::read_only(what)
 }
 
 pub(super) async fn worlds(State(room): State<DoorContext<Worlds>>, _who: Who) -> Response {
-    let world = |world: &World| {
-        json!({
-            "id": kebab(&world.name), "name": world.name, "agentCount": world.agents.len(),
-            "description": null,
-        })
-    };
-    ok(&room.wire.worlds.iter().map(world).collect::<Vec<_>>())
+    ok(&room.wire.worlds.iter().map(listed).collect::<Vec<_>>())
 }
 
-pub(super) async fn world(here: Here) -> Answered {
+fn listed(world: &World) -> ListedWorld<'_> {
+    ListedWorld {
+        id: kebab(&world.name),
+        name: &world.name,
+        agent_count: world.agents.len(),
+        description: None,
+    }
+}
+
+pub(super) async fn world(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
     Ok(ok(&serialized(&here, chat.as_ref()).await?))
 }
 
-pub(super) async fn agents(here: Here) -> Answered {
+pub(super) async fn agents(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
-    let agents = here.world.agents.iter().map(|agent| shown(&here, agent, chat.as_ref()));
+    let agents = here.world.agents.iter().map(|agent| agent_document(&here, agent, chat.as_ref()));
     Ok(ok(&agents.collect::<Vec<_>>()))
 }
 
-pub(super) async fn agent(here: Here) -> Answered {
+pub(super) async fn agent(here: Here) -> WorldsResult {
     let chat = current(&here).await?;
-    let agent = here.agent(here.path("agent")).ok_or_else(Fault::no_agent)?;
-    Ok(ok(&shown(&here, agent, chat.as_ref())))
+    let agent = here.agent(here.path("agent")).ok_or_else(WorldsFault::no_agent)?;
+    Ok(ok(&agent_document(&here, agent, chat.as_ref())))
 }
 
-pub(super) async fn current(here: &Here) -> Answered<Option<Chat>> {
+pub(super) async fn current(here: &Here) -> WorldsResult<Option<Chat>> {
     let Some(id) = here.current_chat().await? else { return Ok(None) };
     match here.chat(&id).await {
         Ok(chat) => Ok(Some(chat)),
@@ -77,20 +82,22 @@ pub(super) async fn current(here: &Here) -> Answered<Option<Chat>> {
 }
 
 /// A world with its agents, the caller's chats, and what was said in the current one.
-pub(super) async fn serialized(here: &Here, chat: Option<&Chat>) -> Answered<Value> {
+pub(super) async fn serialized(here: &Here, chat: Option<&Chat>) -> WorldsResult<WorldDocument> {
     let chats = here.chats().await?;
-    let chats: Vec<Value> = chats.iter().map(|(id, session)| summary(id, session)).collect();
-    let agents: Vec<Value> =
-        here.world.agents.iter().map(|agent| shown(here, agent, chat)).collect();
-    Ok(json!({
-        "id": here.id, "name": here.world.name, "description": null, "turnLimit": null,
-        "mainAgent": here.world.agents.first().map(|agent| kebab(&agent.name)),
-        "currentChatId": chat.map(|chat| &chat.id), "mcpConfig": null,
-        "agents": agents, "chats": chats,
-    }))
+    Ok(WorldDocument {
+        id: here.id.clone(),
+        name: here.world.name.clone(),
+        description: None,
+        turn_limit: None,
+        main_agent: here.world.agents.first().map(|agent| kebab(&agent.name)),
+        current_chat_id: chat.map(|chat| chat.id.clone()),
+        mcp_config: None,
+        agents: here.world.agents.iter().map(|agent| agent_document(here, agent, chat)).collect(),
+        chats: chats.iter().map(|(id, session)| summary(id, session)).collect(),
+    })
 }
 
-fn shown(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> Value {
+fn agent_document(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> AgentDocument {
     let session = chat.and_then(|chat| {
         let name = kebab(&agent.name);
         let own = |session: &&Arc<Session>| here.source(&chat.id, session).agent == name;
@@ -100,14 +107,19 @@ fn shown(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> Value {
     let memory =
         session.map(|(chat, session)| memory(session, &here.source(&chat.id, session), here.app()));
     let memory = memory.unwrap_or_default();
-    json!({
-        "id": kebab(&agent.name), "name": agent.name, "autoReply": true, "status": "active",
-        "messageCount": memory.len(), "memory": memory, "llmCallCount": 0,
-    })
+    AgentDocument {
+        id: kebab(&agent.name),
+        name: agent.name.clone(),
+        auto_reply: true,
+        status: "active",
+        message_count: memory.len(),
+        memory,
+        llm_call_count: 0,
+    }
 }
 
 /// What is under way in the caller's chats of this world.
-pub(super) async fn status(here: Here) -> Answered {
+pub(super) async fn status(here: Here) -> WorldsResult {
     let engine = &here.app().engine;
     let (mut active, mut queued, mut agents) = (Vec::new(), Vec::new(), Vec::new());
     for (place, id) in here.own_sessions().await? {
@@ -124,9 +136,13 @@ pub(super) async fn status(here: Here) -> Answered {
         list.sort();
         list.dedup();
     }
-    Ok(ok(&json!({
-        "worldId": here.id, "isProcessing": !active.is_empty(), "queueDepth": queued.len(),
-        "sendingCount": active.len(), "activeChatIds": active, "queuedChatIds": queued,
-        "activeAgentNames": agents,
-    })))
+    Ok(ok(&WorldStatus {
+        world_id: &here.id,
+        is_processing: !active.is_empty(),
+        queue_depth: queued.len(),
+        sending_count: active.len(),
+        active_chat_ids: active,
+        queued_chat_ids: queued,
+        active_agent_names: agents,
+    }))
 }

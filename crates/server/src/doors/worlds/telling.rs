@@ -17,16 +17,16 @@ use domain::tool::Place as Where;
 use engine::{Caller, Error};
 
 use super::DOOR;
-use super::event::{self, Activity, Message, Source, Speaking, Tool};
-use super::fault::Answered;
+use super::event::{self, Activity, EventSource, Speaking, ToolProgress, WorldMessage};
+use super::fault::WorldsResult;
 use super::here::Here;
 use super::limits::{IDLE_GRACE, WAIT_MAX};
 use super::memory;
 use super::name::call_id;
-use super::prompt::{self, Prompt};
+use super::prompt::{self, WorldPrompt};
 use super::wire::{LastTold, PromptMetadata, WorldsEvent};
 use crate::app::App;
-use crate::doors::flow::{End, Kind, RunFollower, Settled, Step};
+use crate::doors::flow::{End, FlowStep, RunFollower, Settled, SpeechKind};
 use crate::doors::{shown, stream};
 
 const STYLE: stream::Style =
@@ -40,11 +40,11 @@ pub(super) enum Generation {
     Second,
 }
 
-pub(super) struct Teller {
+pub(super) struct WorldTeller {
     generation: Generation,
     app: App,
     caller: Caller,
-    source: Source,
+    source: EventSource,
     /// The message that is being written, and its text so far.
     speech: Option<(String, String)>,
     /// What the person said last: answers reply to it.
@@ -63,13 +63,18 @@ pub(super) struct Teller {
     activity: u64,
 }
 
-impl Teller {
+impl WorldTeller {
     /// `session` is how things stood before.
-    fn new(here: &Here, session: &Session, source: Source, generation: Generation) -> Teller {
+    fn new(
+        here: &Here,
+        session: &Session,
+        source: EventSource,
+        generation: Generation,
+    ) -> WorldTeller {
         let cleared = |record: &CallRecord| matches!(record.state, CallState::Cleared { .. });
         let cleared = session.turn_calls().filter(|(_, record)| cleared(record));
         let waiting = cleared.filter_map(|(call, _)| session.hold_of(call)).cloned().collect();
-        Teller {
+        WorldTeller {
             generation,
             app: here.app().clone(),
             caller: here.caller().clone(),
@@ -89,16 +94,20 @@ impl Teller {
         event::world(activity, &self.source, self.activity, self.app.engine.now())
     }
 
-    async fn tell(&mut self, step: Step, flow: &RunFollower) -> Result<Vec<WorldsEvent>, Error> {
+    async fn tell(
+        &mut self,
+        step: FlowStep,
+        flow: &RunFollower,
+    ) -> Result<Vec<WorldsEvent>, Error> {
         let mut events = Vec::new();
         match step {
-            Step::Said { message } if message.origin == Origin::Own => {
-                let said = memory::spoken(&message);
+            FlowStep::Said { message } if message.origin == Origin::Own => {
+                let said = memory::spoken_message(&message);
                 self.said = Some(said.id.clone());
                 events.push(event::message(&said, &self.source));
             }
-            Step::Open { id, kind: Kind::Text } => events.extend(self.begin(&id)),
-            Step::Delta { id, kind: Kind::Text, text } => {
+            FlowStep::Open { id, kind: SpeechKind::Text } => events.extend(self.begin(&id)),
+            FlowStep::Delta { id, kind: SpeechKind::Text, text } => {
                 events.extend(self.begin(&id));
                 if let Some((message, so_far)) = &mut self.speech {
                     so_far.push_str(&text);
@@ -106,12 +115,12 @@ impl Teller {
                     events.push(event::speaking(&chunk, message, &self.source));
                 }
             }
-            Step::Withdrawn { message } => {
+            FlowStep::Withdrawn { message } => {
                 self.speech = None;
                 let message = message.to_string();
                 events.push(event::speaking(&Speaking::Discard, &message, &self.source));
             }
-            Step::Thought { message } => {
+            FlowStep::Thought { message } => {
                 if self.speech.take().is_some() {
                     let (id, whole) = (message.id.to_string(), message.text());
                     let end = Speaking::End { whole: &whole };
@@ -119,30 +128,30 @@ impl Teller {
                 }
                 let session = flow.fresh().await?;
                 let thought = memory::thought(&message, &session, &self.source, &self.app);
-                let thought = Message { reply_to: self.said.clone(), ..thought };
+                let thought = WorldMessage { reply_to: self.said.clone(), ..thought };
                 self.last = Some(LastTold::Message(Box::new(thought.data(&self.source))));
                 events.push(event::message(&thought, &self.source));
             }
-            Step::Called(called) if called.held.is_none() => {
-                let start = Tool::Start { input: &called.input };
+            FlowStep::Called(called) if called.held.is_none() => {
+                let start = ToolProgress::Start { input: &called.input };
                 events.push(event::tool(&start, &called.tool, &called.tool_use_id, &self.source));
             }
-            Step::Settled(settled) => {
+            FlowStep::Settled(settled) => {
                 events.extend(self.started(&*flow.fresh().await?));
                 events.push(self.settled(&settled));
             }
-            Step::Resumed => events.extend(self.started(&*flow.fresh().await?)),
-            Step::HoldOpened(hold) | Step::HoldChanged(hold) => {
+            FlowStep::Resumed => events.extend(self.started(&*flow.fresh().await?)),
+            FlowStep::HoldOpened(hold) | FlowStep::HoldChanged(hold) => {
                 self.reached.insert(hold.id);
                 events.extend(self.prompts(&*flow.fresh().await?).await?);
             }
-            Step::HoldDecided(hold) => {
+            FlowStep::HoldDecided(hold) => {
                 let session = flow.fresh().await?;
                 self.waiting.push(hold);
                 events.extend(self.started(&session));
                 events.extend(self.prompts(&session).await?);
             }
-            Step::Rests => {
+            FlowStep::Rests => {
                 let session = flow.fresh().await?;
                 // An answer may have come meanwhile, and the run may go on already.
                 let prompts = match flow.has_reached(&session) {
@@ -151,14 +160,14 @@ impl Teller {
                 };
                 events.extend(prompts);
             }
-            Step::End(End::Closed) => {}
-            Step::End(end) => {
+            FlowStep::End(End::Closed) => {}
+            FlowStep::End(end) => {
                 if let End::Failed(why) = &end {
                     if let Some((message, _)) = self.speech.take() {
                         let failed = Speaking::Error { why };
                         events.push(event::speaking(&failed, &message, &self.source));
                     }
-                    events.push(event::error(why));
+                    events.push(event::error_event(why));
                 }
                 // Also what was open before this stream began.
                 events.extend(self.all_prompts(&*flow.fresh().await?).await?);
@@ -189,7 +198,7 @@ impl Teller {
             let begun = session.calls.get(&call.id).is_some_and(|record| record.attempts > 0);
             if begun {
                 let input = prompt::arguments(hold);
-                let start = Tool::Start { input: &input };
+                let start = ToolProgress::Start { input: &input };
                 events.push(event::tool(&start, &call.tool, &call.tool_use_id, &self.source));
             }
             !begun
@@ -200,8 +209,8 @@ impl Teller {
     fn settled(&self, settled: &Settled) -> WorldsEvent {
         let (text, took_ms) = (settled.result.content.as_str(), settled.took_ms);
         let tool = match settled.result.is_error {
-            true => Tool::Error { text },
-            false => Tool::Result { text, took_ms },
+            true => ToolProgress::Error { text },
+            false => ToolProgress::Result { text, took_ms },
         };
         event::tool(&tool, &settled.tool, &settled.tool_use_id, &self.source)
     }
@@ -231,7 +240,7 @@ impl Teller {
                 events.extend(new.then(|| self.log(&text)));
                 continue;
             }
-            let Some(prompt) = Prompt::of(hold) else {
+            let Some(prompt) = WorldPrompt::of(hold) else {
                 let text = format!("{} is answered on its page: {link}", hold.title);
                 events.extend(new.then(|| self.log(&text)));
                 continue;
@@ -241,7 +250,7 @@ impl Teller {
                 record(&self.app, &self.caller, hold).await?;
             }
             if let (Some(message), false) = (&message, dialog) {
-                let message = Message { sender: self.source.agent.clone(), ..message.clone() };
+                let message = WorldMessage { sender: self.source.agent.clone(), ..message.clone() };
                 self.last = Some(LastTold::Message(Box::new(message.data(&self.source))));
                 if self.generation == Generation::First {
                     events.extend(self.dialog_events(&message));
@@ -250,13 +259,13 @@ impl Teller {
                 dialog = true;
             }
             if new {
-                let prompt = prompt.value(hold, &self.source);
+                let prompt = prompt.shown(hold, &self.source);
                 if message.is_none() {
-                    self.last =
-                        Some(LastTold::Prompt(PromptMetadata { hitl_prompt: prompt.clone() }));
+                    let told = Box::new(PromptMetadata { hitl_prompt: prompt.clone() });
+                    self.last = Some(LastTold::Prompt(told));
                 }
                 let tool = hold.call.as_ref().map_or("continue", |call| &*call.tool);
-                let progress = Tool::Prompt { prompt: &prompt };
+                let progress = ToolProgress::Prompt { prompt: &prompt };
                 events.push(event::tool(&progress, tool, &call_id(hold), &self.source));
             }
         }
@@ -265,7 +274,7 @@ impl Teller {
 
     /// The page shows a dialog for a call in a chunk; of a call in a message alone it loses sight. The
     /// second generation would show either as a tool that never ends.
-    fn dialog_events(&self, message: &Message) -> Vec<WorldsEvent> {
+    fn dialog_events(&self, message: &WorldMessage) -> Vec<WorldsEvent> {
         let speaking = |it: &Speaking<'_>| event::speaking(it, &message.id, &self.source);
         vec![
             speaking(&Speaking::Start),
@@ -299,12 +308,12 @@ pub(super) fn streamed(
     here: &Here,
     flow: RunFollower,
     session: &Session,
-    source: Source,
+    source: EventSource,
     generation: Generation,
     first: Vec<WorldsEvent>,
-) -> Answered {
+) -> WorldsResult {
     let place = here.app().streams.take(here.caller().key_space())?;
-    let mut teller = Teller::new(here, session, source, generation);
+    let mut teller = WorldTeller::new(here, session, source, generation);
     let write = |out: stream::Out| async move {
         let mut flow = flow;
         if generation == Generation::Second {
@@ -343,7 +352,7 @@ fn sent(told: Result<Vec<WorldsEvent>, Error>) -> (Vec<WorldsEvent>, bool) {
         Ok(events) => (events, false),
         Err(error) => {
             tracing::debug!(%error, "a stream ends");
-            (vec![event::error("this cannot be told at present; read again")], true)
+            (vec![event::error_event("this cannot be told at present; read again")], true)
         }
     }
 }
@@ -354,9 +363,9 @@ pub(super) async fn awaited(
     here: &Here,
     mut flow: RunFollower,
     session: &Session,
-    source: Source,
-) -> Answered<(Option<LastTold>, bool)> {
-    let mut teller = Teller::new(here, session, source, Generation::First);
+    source: EventSource,
+) -> WorldsResult<(Option<LastTold>, bool)> {
+    let mut teller = WorldTeller::new(here, session, source, Generation::First);
     let resting = async {
         while let Some(step) = flow.next().await? {
             teller.tell(step, &flow).await?;

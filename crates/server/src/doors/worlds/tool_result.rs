@@ -7,7 +7,7 @@ use domain::json::canonical;
 use serde_json::{Map, Value, json};
 
 use super::body::{Detail, Fields};
-use super::fault::Fault;
+use super::fault::WorldsFault;
 use super::prompt::{HUMAN_INTERVENTION, REQUEST_APPROVAL, approved, arguments, find};
 
 /// Whatever names the tool that asks, or that is asked about, is as good as its own name.
@@ -25,7 +25,7 @@ pub(super) struct ToolResult {
     pub(super) agent: String,
     pub(super) stream: bool,
     pub(super) chat: Option<String>,
-    pub(super) decision: Option<Verdict>,
+    pub(super) decision: Option<ResultVerdict>,
     pub(super) scope: Option<&'static str>,
     tool: String,
     choices: Option<Vec<String>>,
@@ -34,16 +34,16 @@ pub(super) struct ToolResult {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum ResultVerdict {
     Approve,
     Deny,
 }
 
-impl Verdict {
+impl ResultVerdict {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Verdict::Approve => "approve",
-            Verdict::Deny => "deny",
+            ResultVerdict::Approve => "approve",
+            ResultVerdict::Deny => "deny",
         }
     }
 }
@@ -55,8 +55,8 @@ impl ToolResult {
         let tool = fields.text("toolName");
         let decision = match fields.maybe_text("decision").as_deref() {
             None => None,
-            Some("approve") => Some(Verdict::Approve),
-            Some("deny") => Some(Verdict::Deny),
+            Some("approve") => Some(ResultVerdict::Approve),
+            Some("deny") => Some(ResultVerdict::Deny),
             Some(_) => {
                 fields.wrong(&["decision"], "is `approve` or `deny`");
                 None
@@ -105,7 +105,7 @@ impl ToolResult {
     }
 
     /// The answer that it is to this hold.
-    pub(super) fn answer(&self, hold: &Hold) -> Result<Answer, Fault> {
+    pub(super) fn answer(&self, hold: &Hold) -> Result<Answer, WorldsFault> {
         let stored = hold.call.as_ref().map(|call| &*call.tool);
         if !KNOWN_NAMES.contains(&self.tool.as_str()) && stored != Some(self.tool.as_str()) {
             return invalid("toolName", "is not the tool that this prompt is about");
@@ -125,7 +125,7 @@ impl ToolResult {
                     None if *allow_other && !text.trim().is_empty() => Ok(text.clone()),
                     None => invalid("choice", "must be one of the options that were offered"),
                 });
-                Ok(Answer::Choose(chosen.collect::<Result<_, Fault>>()?))
+                Ok(Answer::Choose(chosen.collect::<Result<_, WorldsFault>>()?))
             }
             Question::Settle => match self.chosen()? {
                 None => Ok(denied()),
@@ -148,26 +148,26 @@ impl ToolResult {
         }
     }
 
-    fn approval(&self, hold: &Hold) -> Result<Answer, Fault> {
+    fn approval(&self, hold: &Hold) -> Result<Answer, WorldsFault> {
         if !self.matches(hold) {
-            return Err(Fault::args_mismatch());
+            return Err(WorldsFault::args_mismatch());
         }
         match self.decision {
-            Some(Verdict::Approve) => Ok(approved(self.scope == Some("session"))),
-            Some(Verdict::Deny) => Ok(denied()),
+            Some(ResultVerdict::Approve) => Ok(approved(self.scope == Some("session"))),
+            Some(ResultVerdict::Deny) => Ok(denied()),
             None => invalid("decision", "is required: `approve` or `deny`"),
         }
     }
 
     /// What was chosen; `None` if the person declined. Beside a choice a yes says nothing, and a no says
     /// that nobody can tell what was meant.
-    fn chosen(&self) -> Result<Option<&[String]>, Fault> {
+    fn chosen(&self) -> Result<Option<&[String]>, WorldsFault> {
         match (&self.choices, self.decision) {
-            (Some(chosen), Some(Verdict::Deny)) if !chosen.is_empty() => {
+            (Some(chosen), Some(ResultVerdict::Deny)) if !chosen.is_empty() => {
                 invalid("decision", "is `deny` beside a choice; send one of them")
             }
             (Some(chosen), _) if !chosen.is_empty() => Ok(Some(chosen)),
-            (_, Some(Verdict::Deny)) => Ok(None),
+            (_, Some(ResultVerdict::Deny)) => Ok(None),
             _ => invalid("choice", "is required"),
         }
     }
@@ -190,6 +190,6 @@ fn denied() -> Answer {
     Answer::Deny { reason: None, stop: false }
 }
 
-fn invalid<T>(field: &str, message: &str) -> Result<T, Fault> {
-    Err(Fault::invalid(vec![Detail::new(field, message)]))
+fn invalid<T>(field: &str, message: &str) -> Result<T, WorldsFault> {
+    Err(WorldsFault::invalid(vec![Detail::new(field, message)]))
 }

@@ -9,37 +9,37 @@ use domain::hold::Hold;
 use engine::Answering;
 
 use super::DOOR;
-use super::fault::{Answered, Fault};
+use super::fault::{WorldsFault, WorldsResult};
 use super::find::Found;
-use super::here::{Here, Posted, ok};
+use super::here::{Here, PostRequest, ok};
 use super::limits::ENTRIES_PAGE;
 use super::name::kebab;
 use super::telling::{Generation, streamed};
-use super::tool_result::{ToolResult, Verdict};
+use super::tool_result::{ResultVerdict, ToolResult};
 use super::wire::{SubmittedResult, Success, WorldsEvent};
 use crate::doors::flow::{RunFollower, Since};
 use crate::doors::shown;
 
-pub(super) async fn post(posted: Posted) -> Answered<Response> {
+pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
     let given = ToolResult::read(&posted.strict()?)?;
     let here = posted.here;
-    let agent = here.agent(&given.agent).ok_or_else(Fault::no_agent)?;
+    let agent = here.agent(&given.agent).ok_or_else(WorldsFault::no_agent)?;
     let found = here.find(&given.call, given.chat.as_deref()).await?;
     // An address, and no authority: a prompt of another agent is not found at this one.
     let addressed =
         |found: &Found| here.source(&found.chat, &found.session).agent == kebab(&agent.name);
     let found = found.filter(addressed);
-    let found = found.ok_or_else(Fault::no_call)?;
+    let found = found.ok_or_else(WorldsFault::no_call)?;
     if given.chat.as_ref().is_some_and(|chat| *chat != found.chat) {
-        return Err(Fault::no_call());
+        return Err(WorldsFault::no_call());
     }
     here.caller().must_be_person()?;
     let since = match found.hold.is_pending() {
         true => Since::now(&found.session),
         false => after_decision(&here, &found).await?,
     };
-    answered(&here, &found, |hold| given.answer(hold)).await?;
-    let decision = given.decision.unwrap_or(Verdict::Approve).name();
+    answer_hold(&here, &found, |hold| given.answer(hold)).await?;
+    let decision = given.decision.unwrap_or(ResultVerdict::Approve).name();
     let data = SubmittedResult {
         tool_call_id: given.call.clone(),
         agent_id: given.agent.clone(),
@@ -51,15 +51,15 @@ pub(super) async fn post(posted: Posted) -> Answered<Response> {
         return Ok(ok(&Success { success: true, message, data }));
     }
     let submitted = WorldsEvent::ToolResultSubmitted { data };
-    told(&here, &found, since, submitted).await
+    result_reply(&here, &found, since, submitted).await
 }
 
 /// Answers a hold with what was shown of it on this wire.
-pub(super) async fn answered(
+pub(super) async fn answer_hold(
     here: &Here,
     found: &Found,
-    answer: impl FnOnce(&Hold) -> Answered<domain::answer::Answer>,
-) -> Answered<Arc<Hold>> {
+    answer: impl FnOnce(&Hold) -> WorldsResult<domain::answer::Answer>,
+) -> WorldsResult<Arc<Hold>> {
     // Of a hold that is decided already, only who says the same again hears yes.
     let digest = match found.hold.is_pending() {
         true => Some(shown::digest(here.app(), here.caller(), DOOR, &found.hold).await?),
@@ -70,7 +70,12 @@ pub(super) async fn answered(
     Ok(Box::pin(engine.answer(here.caller(), found.hold.id, answering, None)).await?)
 }
 
-async fn told(here: &Here, found: &Found, since: Since, first: WorldsEvent) -> Answered<Response> {
+async fn result_reply(
+    here: &Here,
+    found: &Found,
+    since: Since,
+    first: WorldsEvent,
+) -> WorldsResult<Response> {
     let app = here.app();
     let flow =
         RunFollower::open(app, here.caller(), &found.session, found.hold.run(), since).await?;
@@ -79,7 +84,7 @@ async fn told(here: &Here, found: &Found, since: Since, first: WorldsEvent) -> A
 }
 
 /// Just after a hold of the latest run was decided: whoever answers again hears what came of it.
-async fn after_decision(here: &Here, found: &Found) -> Answered<Since> {
+async fn after_decision(here: &Here, found: &Found) -> WorldsResult<Since> {
     let (app, session) = (here.app(), &found.session);
     let now = Since::now(session);
     if session.run.as_ref().map(|run| run.id) != found.hold.run() {

@@ -163,7 +163,88 @@ pub(super) struct ToolExecution {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PromptMetadata {
-    pub(super) hitl_prompt: Value,
+    pub(super) hitl_prompt: HitlPrompt,
+}
+
+/// A prompt as clients of the second generation read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HitlPrompt {
+    pub(super) request_id: String,
+    #[serde(rename = "type")]
+    pub(super) kind: &'static str,
+    pub(super) allow_skip: bool,
+    pub(super) questions: Vec<HitlQuestion>,
+    pub(super) metadata: PromptContext,
+    pub(super) agent_name: String,
+    pub(super) chat_id: String,
+    pub(super) tool_name: String,
+    pub(super) tool_call_id: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct HitlQuestion {
+    pub(super) id: String,
+    pub(super) header: String,
+    pub(super) question: String,
+    pub(super) options: Vec<HitlOption>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct HitlOption {
+    pub(super) id: String,
+    pub(super) label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<String>,
+}
+
+/// What stands beside a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub(super) enum PromptContext {
+    /// What the model said.
+    Stated(Value),
+    /// The call that is asked about.
+    Call {
+        original_tool_call: OriginalCall,
+    },
+    /// Where it is answered.
+    Page {
+        url: String,
+    },
+    Nothing {},
+}
+
+/// The call behind a prompt, as it may be shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OriginalCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) args: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) working_directory: Option<String>,
+}
+
+/// Arguments of the call that asks clients of the first generation for an approval.
+#[derive(Debug, Serialize)]
+pub(super) struct ApprovalArguments {
+    #[serde(rename = "originalToolCall")]
+    pub(super) original: OriginalCall,
+    pub(super) message: String,
+    pub(super) options: Vec<&'static str>,
+}
+
+/// The same for a choice.
+#[derive(Debug, Serialize)]
+pub(super) struct ChoiceArguments<'a> {
+    #[serde(rename = "originalToolCall")]
+    pub(super) original: OriginalCall,
+    pub(super) prompt: &'a str,
+    pub(super) options: Vec<&'a str>,
+    pub(super) context: &'a PromptContext,
+    pub(super) multiple: bool,
+    pub(super) allow_other: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -207,7 +288,7 @@ pub(super) struct Processed {
 #[serde(untagged)]
 pub(super) enum LastTold {
     Message(Box<ChatMessage>),
-    Prompt(PromptMetadata),
+    Prompt(Box<PromptMetadata>),
 }
 
 /// The reply of `hitl/respond`, in every case that was decided.

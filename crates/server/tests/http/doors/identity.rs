@@ -159,7 +159,7 @@ async fn a_door_that_acts_for_somebody_is_not_opened_to_other_machines() {
         limits: holdpoint_server::HttpLimits::default(),
         audit: None,
         doors: vec![ai_sdk(Some("bob"))],
-        words: holdpoint_server::Words::new(),
+        words: holdpoint_server::DoorWords::new(),
     });
     assert!(matches!(bound.await, Err(BindError::ActsInTheOpen { door: "ai_sdk", .. })));
 }

@@ -9,7 +9,7 @@ mod several;
 mod two_phase;
 
 use domain::person::PersonId;
-use holdpoint_server::{AiSdk, DoorSetup, NamedAgent, ToolWords, Ui, Wire, Words};
+use holdpoint_server::{AiSdk, DoorSetup, DoorWords, NamedAgent, ToolWords, Ui, Wire};
 use reqwest::Response;
 use serde_json::{Value, json};
 
@@ -29,14 +29,14 @@ pub(crate) fn ai_sdk(act_as: Option<&str>) -> DoorSetup {
     }
 }
 
-fn words() -> Words {
+fn words() -> DoorWords {
     let deploy = ToolWords {
         approve_text: Some("Yes, please proceed with deploying \"{projectName}\".".into()),
         deny_text: Some("No, I don't want to deploy right now.".into()),
         approve_value: Some("Do it".into()),
         deny_value: Some("Leave it".into()),
     };
-    Words::from([("deploy".to_owned(), deploy)])
+    DoorWords::from([("deploy".to_owned(), deploy)])
 }
 
 pub(crate) async fn opened(act_as: Option<&str>) -> World {

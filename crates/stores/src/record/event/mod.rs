@@ -29,7 +29,7 @@ use crate::record::message::{StoredMessage, StoredResult};
 use crate::record::state::{StoredChange, StoredState};
 use crate::record::token::{StoredToken, version_of_token};
 use crate::record::warning::version_of_preview;
-use crate::record::{FIRST, Frame, Hex, Ms, Text, is_false};
+use crate::record::{FIRST, Hex, Ms, RowContext, Text, is_false};
 
 pub(super) use read::read_events;
 pub(super) use write::ToWrite;
@@ -299,7 +299,7 @@ pub(super) fn version_of(event: &Event) -> u32 {
     }
 }
 
-impl Frame<'_> {
+impl RowContext<'_> {
     /// A call as a message of the same row carries it.
     fn written(&self, id: CallId) -> Option<Written<'_>> {
         let messages = self.earlier.iter().filter_map(|event| match event {

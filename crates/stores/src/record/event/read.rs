@@ -11,7 +11,7 @@ use domain::time::Timestamp;
 
 use super::StoredEvent;
 use crate::record::call::StoredClearance;
-use crate::record::{Broken, Frame, Text, damaged};
+use crate::record::{Broken, RowContext, Text, damaged};
 
 pub(in crate::record) fn read_events(
     stored: Vec<StoredEvent<'_>>,
@@ -21,14 +21,18 @@ pub(in crate::record) fn read_events(
 ) -> Result<Vec<Event>, Broken> {
     let mut events = Vec::with_capacity(stored.len());
     for event in stored {
-        let frame = Frame { session, at: Some(at), earlier: &events };
+        let frame = RowContext { session, at: Some(at), earlier: &events };
         let event = read_event(event, actor, frame)?;
         events.push(event);
     }
     Ok(events)
 }
 
-fn read_event(stored: StoredEvent<'_>, actor: &Actor, frame: Frame<'_>) -> Result<Event, Broken> {
+fn read_event(
+    stored: StoredEvent<'_>,
+    actor: &Actor,
+    frame: RowContext<'_>,
+) -> Result<Event, Broken> {
     Ok(match stored {
         StoredEvent::SessionOpened { agent, creator, title, metadata, home } => {
             Event::SessionOpened {

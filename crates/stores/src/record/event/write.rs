@@ -11,27 +11,27 @@ use crate::record::call::{StoredCall, StoredClearance};
 use crate::record::hold::StoredHold;
 use crate::record::message::StoredMessage;
 use crate::record::state::{StoredChange, StoredState};
-use crate::record::{Frame, Hex, Text};
+use crate::record::{Hex, RowContext, Text};
 
 /// The events of a row. Each is put into its stored form when it is its turn: those of a whole row would
 /// be large, and are looked at once.
 pub(in crate::record) struct ToWrite<'a> {
     pub(in crate::record) events: &'a [Event],
     pub(in crate::record) actor: &'a Actor,
-    pub(in crate::record) frame: Frame<'a>,
+    pub(in crate::record) frame: RowContext<'a>,
 }
 
 impl Serialize for ToWrite<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let write = |(index, event)| {
             let earlier = &self.events[..index];
-            write_event(event, self.actor, Frame { earlier, ..self.frame })
+            write_event(event, self.actor, RowContext { earlier, ..self.frame })
         };
         serializer.collect_seq(self.events.iter().enumerate().map(write))
     }
 }
 
-fn write_event<'a>(event: &'a Event, actor: &Actor, frame: Frame<'_>) -> StoredEvent<'a> {
+fn write_event<'a>(event: &'a Event, actor: &Actor, frame: RowContext<'_>) -> StoredEvent<'a> {
     match event {
         Event::SessionOpened { agent, creator, title, metadata, home } => {
             StoredEvent::SessionOpened {

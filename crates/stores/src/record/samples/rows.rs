@@ -84,9 +84,9 @@ fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Entry {
     }
 }
 
-type Named = (&'static str, Vec<Event>);
+type NamedEvents = (&'static str, Vec<Event>);
 
-fn opening() -> Vec<Named> {
+fn opening() -> Vec<NamedEvents> {
     let said = message(1, Role::User, vec![Part::Text("delete the old orders\n\u{202e}".into())]);
     let somebody = Arc::new(Message { by: Some(PersonId::new("bob")), ..(*said).clone() });
     let by_a_made_login =
@@ -125,7 +125,7 @@ fn opening() -> Vec<Named> {
     ]
 }
 
-fn calls() -> Vec<Named> {
+fn calls() -> Vec<NamedEvents> {
     let clearance = |by| Some(Clearance { by, at: at(1), execute_by: at(86_401) });
     let proposed = |call: &Arc<Call>, clearance| Event::CallProposed {
         id: call.id,
@@ -191,7 +191,7 @@ fn calls() -> Vec<Named> {
     ]
 }
 
-fn deciding() -> Vec<Named> {
+fn deciding() -> Vec<NamedEvents> {
     let updated = |change| vec![Event::HoldUpdated { hold: HOLD, change }];
     let answered = |answer, proof| {
         let vote = vote(answer, proof);
@@ -295,7 +295,7 @@ fn cancelled(reason: CancelReason) -> Vec<Event> {
     vec![Event::HoldDecided { hold: HOLD, state }]
 }
 
-fn ending() -> Vec<Named> {
+fn ending() -> Vec<NamedEvents> {
     let grants = grants().into_iter().map(|(_, grant)| Event::GrantMade { grant: Arc::new(grant) });
     let grant = GrantId::new(MS, 8);
     vec![
@@ -313,7 +313,7 @@ fn ending() -> Vec<Named> {
     ]
 }
 
-fn spending() -> Vec<Named> {
+fn spending() -> Vec<NamedEvents> {
     let usage = Usage { input_tokens: 1_200, cached_tokens: 800, output_tokens: 90, money: 2_790 };
     let used_up = UsedUp { of: Resource::Turns, used: 20, limit: 20 };
     let cheap = Usage { output_tokens: 1, ..Usage::default() };
@@ -356,7 +356,7 @@ fn refusals() -> Vec<Event> {
     [all, nothing].map(|refused| Event::AnswerRefused { refused: Box::new(refused) }).into()
 }
 
-fn house() -> Vec<Named> {
+fn house() -> Vec<NamedEvents> {
     let token = |owner, scopes: &[TokenScope], note: Option<&str>| Event::TokenMinted {
         token: Box::new(Token {
             id: TokenId::new(MS, 4),

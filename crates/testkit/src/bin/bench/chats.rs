@@ -17,9 +17,9 @@ use domain::policy::PolicySpec;
 use domain::time::Timestamp;
 use engine::{SystemChance, SystemClock};
 use ports::channel::{
-    ButtonAction, Channel, ChannelError, Checked, Form, HookReply, Inbox, IncomingMessage,
-    MessageRef, Operator, Place, Pointer, Press, PressReply, Saying, Showing, Shown, Spoken,
-    WebhookRequest,
+    ButtonAction, Channel, ChannelError, Checked, Destination, Form, HookReply, Inbox,
+    IncomingMessage, MessageRef, Operator, OutgoingText, Pointer, Press, PressReply, Showing,
+    Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock as _;
 use ports::model::{
@@ -89,10 +89,14 @@ impl Channel for Screen {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let (chat, thread, direct) = match place.clone() {
-            Place::Chat { chat, thread, direct } => (chat, thread, direct),
-            Place::Person(person) => (person, None, true),
+            Destination::Chat { chat, thread, direct } => (chat, thread, direct),
+            Destination::Person(person) => (person, None, true),
         };
         let key = showing.key.as_str().to_owned();
         let posted = MessageRef { chat, thread, direct, message: key.clone(), at: None };
@@ -107,10 +111,15 @@ impl Channel for Screen {
         Ok(true)
     }
 
-    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
+    async fn say_piece(
+        &self,
+        _: &Destination,
+        _: &OutgoingText<'_>,
+        _: usize,
+    ) -> Result<TextProgress, ChannelError> {
         *self.said.lock().expect("sound") += 1;
         self.changed.notify_waiters();
-        Ok(Spoken::All)
+        Ok(TextProgress::All)
     }
 
     async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {

@@ -16,8 +16,8 @@ use domain::person::{ADMIN, Actor, People, Person, PersonId};
 use domain::policy::{Policy, PolicySpec};
 use domain::tool::{Effects, Place, Tool};
 use engine::{
-    AgentSetup, Answering, Caller, Engine, Followed, Limits, NewSession, NewToken, Saying, Setup,
-    SystemChance, SystemClock,
+    AgentSetup, Answering, Caller, Engine, Followed, Limits, NewMessage, NewSession, NewToken,
+    Setup, SystemChance, SystemClock,
 };
 use ports::clock::{Chance as _, Clock as _};
 use ports::courier::{Courier, CourierError};
@@ -213,7 +213,7 @@ async fn client(
                 .say(
                     caller,
                     session,
-                    Saying { texts: vec!["go".into()], while_pending: None },
+                    NewMessage { texts: vec!["go".into()], while_pending: None },
                     None,
                 )
                 .await?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use domain::policy::PolicySpec;
 use engine::{SystemChance, SystemClock};
-use models::Settings;
+use models::ModelSettings;
 use models::anthropic::{self, Anthropic};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -78,7 +78,7 @@ async fn measure(folder: &Path, speech: Speech) -> Result<Heard, Box<dyn std::er
             turns.spawn(speak(stream, speech, begin));
         }
     });
-    let settings = Settings::new("bench", "bench", reqwest::Url::parse(&provider)?);
+    let settings = ModelSettings::new("bench", "bench", reqwest::Url::parse(&provider)?);
     let (clock, chance) = (Arc::new(SystemClock::new(None)), Arc::new(SystemChance::default()));
     let model = anthropic::model(Anthropic::default(), settings, clock, chance);
     let bench =

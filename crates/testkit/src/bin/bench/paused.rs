@@ -7,7 +7,7 @@ use domain::event::{Event, Scope, TokenOwner};
 use domain::id::{HoldId, SessionId};
 use domain::person::{Actor, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
-use engine::{Caller, Engine, Followed, NewSession, NewToken, Saying};
+use engine::{Caller, Engine, Followed, NewMessage, NewSession, NewToken};
 use testkit::served::Served;
 use tokio::task::JoinSet;
 
@@ -131,7 +131,7 @@ async fn paused(
     };
     let session = engine.open_session(caller, new, None).await?.id;
     let mut follow = engine.follow_session(session, None).await?;
-    let saying = Saying { texts: vec!["go".into()], while_pending: None };
+    let saying = NewMessage { texts: vec!["go".into()], while_pending: None };
     engine.say(caller, session, saying, None).await?;
     let mut opened = None;
     loop {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ports::channel::{
-    Channel, ChannelError, Checked, HookReply, Inbox, MessageRef, Place, Saying, Showing, Shown,
-    Spoken, WebhookRequest,
+    Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+    Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::store::Store as _;
 use tokio_util::sync::CancellationToken;
@@ -98,7 +98,11 @@ impl Channel for SimChannel {
         true
     }
 
-    async fn show(&self, place: &Place, showing: &Showing<'_>) -> Result<Shown, ChannelError> {
+    async fn show(
+        &self,
+        place: &Destination,
+        showing: &Showing<'_>,
+    ) -> Result<Shown, ChannelError> {
         let fate = self.arrives().await?;
         let record = format!("d/{}", showing.key.as_str());
         let note = at_once(self.world.disk.note(OUT, &record)).expect("the disk is there");
@@ -135,10 +139,15 @@ impl Channel for SimChannel {
         Ok(true)
     }
 
-    async fn say_piece(&self, _: &Place, _: &Saying<'_>, _: usize) -> Result<Spoken, ChannelError> {
+    async fn say_piece(
+        &self,
+        _: &Destination,
+        _: &OutgoingText<'_>,
+        _: usize,
+    ) -> Result<TextProgress, ChannelError> {
         let fate = self.arrives().await?;
         self.answers(fate).await?;
-        Ok(Spoken::All)
+        Ok(TextProgress::All)
     }
 
     async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {

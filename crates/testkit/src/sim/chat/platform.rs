@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::HoldId;
-use ports::channel::{ButtonAction, Key, MessageRef, Nonce, Place, Showing};
+use ports::channel::{ButtonAction, DeliveryKey, Destination, MessageRef, Nonce, Showing};
 use serde_json::Value;
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(in crate::sim) struct Platform {
 pub(in crate::sim) struct Message {
     pub(in crate::sim) id: String,
     pub(in crate::sim) chat: String,
-    pub(in crate::sim) key: Key,
+    pub(in crate::sim) key: DeliveryKey,
     pub(in crate::sim) looks: Vec<Look>,
 }
 
@@ -58,10 +58,10 @@ pub(in crate::sim) enum Word {
 
 impl Platform {
     /// The same key twice is one message, which stays as it was drawn first.
-    pub(super) fn show(&mut self, place: &Place, showing: &Showing<'_>) -> MessageRef {
+    pub(super) fn show(&mut self, place: &Destination, showing: &Showing<'_>) -> MessageRef {
         let chat = match place {
-            Place::Chat { chat, .. } => chat.clone(),
-            Place::Person(identity) => format!("with {identity}"),
+            Destination::Chat { chat, .. } => chat.clone(),
+            Destination::Person(identity) => format!("with {identity}"),
         };
         let known = self.messages.iter().find(|message| message.key == *showing.key);
         let id = known.map(|message| message.id.clone()).unwrap_or_else(|| {
@@ -71,7 +71,7 @@ impl Platform {
             self.messages.push(Message { id: id.clone(), chat: chat.clone(), key, looks });
             id
         });
-        let direct = matches!(place, Place::Person(_));
+        let direct = matches!(place, Destination::Person(_));
         MessageRef { chat, thread: None, direct, message: id, at: None }
     }
 

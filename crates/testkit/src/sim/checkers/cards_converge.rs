@@ -40,7 +40,7 @@ mod tests {
     use std::sync::Arc;
 
     use domain::hold::{Hold, Question};
-    use ports::channel::{Key, Nonce};
+    use ports::channel::{DeliveryKey, Nonce};
 
     use super::check;
     use crate::sim::chat::{Look, Message, Platform};
@@ -52,7 +52,7 @@ mod tests {
         platform.messages.push(Message {
             id: format!("m{n}"),
             chat: chat.into(),
-            key: Key::new(&format!("key{n}")).expect("a key"),
+            key: DeliveryKey::new(&format!("key{n}")).expect("a key"),
             looks: looks.iter().map(look).collect(),
         });
     }

@@ -14,7 +14,9 @@ use domain::hold::{Callback, Hold, Question};
 use domain::id::{GrantId, HoldId, RunId, SessionId};
 use domain::json::Arguments;
 use domain::session::Session;
-use engine::{Answering, Engine, Error, Keep, NewHold, NewSession, Reported, Said, Saying};
+use engine::{
+    Answering, Engine, Error, Keep, MessageReceipt, NewHold, NewMessage, NewSession, Reported,
+};
 use serde_json::{Value, json};
 
 pub(super) use answers::answered_honestly;
@@ -150,8 +152,9 @@ impl Errand {
                 engine.open_session(&who, new, Some(keep)).await.map(|it| Word::Session(it.id))
             }
             Errand::Say { who, session, text, while_pending } => {
-                let render = |said: &Said| (202, said.message.to_string().into_bytes());
-                let saying = Saying { texts: vec![text.clone()], while_pending: *while_pending };
+                let render = |said: &MessageReceipt| (202, said.message.to_string().into_bytes());
+                let saying =
+                    NewMessage { texts: vec![text.clone()], while_pending: *while_pending };
                 let who = caller(who);
                 let keep = kept(who.key_space(), text, &render);
                 engine.say(&who, *session, saying, Some(keep)).await.map(Word::Said)

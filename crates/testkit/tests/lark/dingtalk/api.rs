@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::hold::{Hold, HoldChange, HoldOutcome};
 use domain::outcome::ToolResult;
-use ports::channel::{Channel as _, ChannelError, Place, Saying, Showing};
+use ports::channel::{Channel as _, ChannelError, Destination, OutgoingText, Showing};
 use serde_json::{Value, json};
 use testkit::fake_chat::{Asked, Fault, Reply, approved, hold, prompt, prompt_that};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE};
@@ -56,9 +56,10 @@ async fn a_card_is_delivered_to_a_group_or_a_person() {
     }
     assert!(variables["markdown"].as_str().expect("a text").contains("DELETE FROM orders"));
 
-    for place in
-        [Place::Person("u1".into()), Place::Chat { chat: "u1".into(), thread: None, direct: true }]
-    {
+    for place in [
+        Destination::Person("u1".into()),
+        Destination::Chat { chat: "u1".into(), thread: None, direct: true },
+    ] {
         let fake = FakeDingtalk::start().await;
         let (dingtalk, _) = connector(settings(&fake), 1);
         let shown = prompt(&hold(), async |showing| dingtalk.show(&place, showing).await).await;
@@ -130,15 +131,15 @@ async fn understood_is_not_delivered() {
 async fn words_go_to_the_right_endpoint() {
     let fake = FakeDingtalk::start().await;
     let (dingtalk, _) = connector(settings(&fake), 1);
-    let say = async |place: &Place, whisper_to| {
-        let saying = Saying { key: "k", text: "done\u{202e}", reply_to: None, whisper_to };
+    let say = async |place: &Destination, whisper_to| {
+        let saying = OutgoingText { key: "k", text: "done\u{202e}", reply_to: None, whisper_to };
         dingtalk.say(place, &saying).await
     };
-    let direct = Place::Chat { chat: "u1".into(), thread: None, direct: true };
+    let direct = Destination::Chat { chat: "u1".into(), thread: None, direct: true };
     say(&group(), None).await.expect("said");
     say(&direct, None).await.expect("said");
     say(&group(), Some("u2")).await.expect("said");
-    let stranger = say(&Place::Person("nobody".into()), None).await.expect_err("unknown");
+    let stranger = say(&Destination::Person("nobody".into()), None).await.expect_err("unknown");
     assert!(matches!(stranger, ChannelError::Never(_)), "{stranger}");
     let lines: Vec<String> = fake.asked_of("/robot/").iter().map(line).collect();
     let people = "POST /v1.0/robot/oToMessages/batchSend";
@@ -198,7 +199,7 @@ async fn a_token_is_renewed_before_it_dies_and_when_it_is_refused() {
     let fake = FakeDingtalk::start().await;
     let (dingtalk, clock) = connector(settings(&fake), 1);
     let say = async || {
-        let saying = Saying { key: "k", text: "hello", reply_to: None, whisper_to: None };
+        let saying = OutgoingText { key: "k", text: "hello", reply_to: None, whisper_to: None };
         dingtalk.say(&group(), &saying).await
     };
     say().await.expect("said");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use channels::dingtalk::{Mode, Webhook};
+use channels::dingtalk::{DingTalkMode, Webhook};
 use ports::channel::{Channel as _, Checked};
 use ports::secret_string::SecretString;
 use testkit::fake_dingtalk::FakeDingtalk;
@@ -40,7 +40,7 @@ async fn what_is_missing_is_named_with_where_to_click() {
     let mut web = settings(&fake);
     web.card_template = Some("no-schema".into());
     let path_secret = SecretString::new("p");
-    web.mode = Mode::Webhook(Webhook {
+    web.mode = DingTalkMode::Webhook(Webhook {
         path_secret,
         card_secret: None,
         card_route: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::dingtalk::Dingtalk;
-use ports::channel::{Channel, MessageRef, Place, Pointer};
+use ports::channel::{Channel, Destination, MessageRef, Pointer};
 use ports::clock::Clock;
 use serde_json::json;
 use testkit::conforms::{Platform, conforms};
@@ -40,7 +40,7 @@ impl Platform for OnDingtalk {
         &*self.clock
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Destination {
         group()
     }
 

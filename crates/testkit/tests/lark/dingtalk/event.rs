@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use channels::dingtalk::{Beside, Dingtalk, Envelope, Mode, Webhook};
+use channels::dingtalk::{Beside, DingTalkEnvelope, DingTalkMode, Dingtalk, Webhook};
 use ports::channel::{Channel as _, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
@@ -22,15 +22,15 @@ struct World {
     _fake: FakeDingtalk,
 }
 
-fn envelope(receiver: &str) -> Envelope {
-    Envelope::new(TOKEN, KEY, receiver).expect("a key")
+fn envelope(receiver: &str) -> DingTalkEnvelope {
+    DingTalkEnvelope::new(TOKEN, KEY, receiver).expect("a key")
 }
 
 impl World {
-    async fn new(events: Option<Envelope>) -> World {
+    async fn new(events: Option<DingTalkEnvelope>) -> World {
         let fake = FakeDingtalk::start().await;
         let mut settings = settings(&fake);
-        settings.mode = Mode::Webhook(Webhook {
+        settings.mode = DingTalkMode::Webhook(Webhook {
             path_secret: SecretString::new("path-secret"),
             card_secret: None,
             card_route: None,
@@ -55,7 +55,7 @@ impl World {
     }
 
     /// As the platform seals it, at this time.
-    fn sealed(&self, by: &Envelope, event: &Value, at: i64) -> (String, String) {
+    fn sealed(&self, by: &DingTalkEnvelope, event: &Value, at: i64) -> (String, String) {
         let at = at.to_string();
         let (encrypt, signature) = by.seal(event.to_string().as_bytes(), &at, "nonce1", [9; 16]);
         let query = format!("signature={signature}&timestamp={at}&nonce=nonce1");

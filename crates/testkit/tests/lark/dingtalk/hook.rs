@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use channels::dingtalk::{Dingtalk, Mode, Network, Webhook};
+use channels::dingtalk::{DingTalkMode, Dingtalk, Network, Webhook};
 use domain::hold::Risk;
-use ports::channel::{Channel as _, PressReply, Saying, WebhookRequest};
+use ports::channel::{Channel as _, OutgoingText, PressReply, WebhookRequest};
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ impl World {
     async fn new() -> World {
         let fake = FakeDingtalk::start().await;
         let mut settings = settings(&fake);
-        settings.mode = Mode::Webhook(Webhook {
+        settings.mode = DingTalkMode::Webhook(Webhook {
             path_secret: SecretString::new("path-secret"),
             card_secret: Some(SecretString::new(CARD_SECRET)),
             card_route: Some("route".into()),
@@ -75,7 +75,7 @@ async fn i34_a_body_that_nobody_signed_cannot_say_where_a_group_is_answered() {
         format!("{}/robot/sendBySession?session=theirs", world.fake.url()).into();
     let taken = world.post("robot/path-secret", &body.to_string(), signed_robot(now)).await;
     assert_eq!(taken, (200, json!({})));
-    let saying = Saying { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
+    let saying = OutgoingText { key: "k", text: "done", reply_to: Some("m1"), whisper_to: None };
     world.dingtalk.say(&group(), &saying).await.expect("said");
     assert_eq!(world.fake.said().pop().expect("said").to, "group cid1");
     assert!(world.fake.asked_of("sendBySession").is_empty());

@@ -10,27 +10,31 @@ mod session;
 
 use std::sync::Arc;
 
-use channels::dingtalk::{Dingtalk, Settings};
-use ports::channel::{MessageRef, Place};
+use channels::dingtalk::{DingTalkSettings, Dingtalk};
+use ports::channel::{Destination, MessageRef};
 use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, CORP, FakeDingtalk, TEMPLATE};
 
-pub(crate) fn settings(fake: &FakeDingtalk) -> Settings {
+pub(crate) fn settings(fake: &FakeDingtalk) -> DingTalkSettings {
     let url = fake.url().parse().expect("a URL");
-    let mut settings = Settings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
+    let mut settings =
+        DingTalkSettings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     settings.card_template = Some(TEMPLATE.into());
     settings.corp_id = Some(CORP.into());
     settings
 }
 
-pub(crate) fn connector(settings: Settings, faster: u32) -> (Arc<Dingtalk>, Arc<MovedClock>) {
+pub(crate) fn connector(
+    settings: DingTalkSettings,
+    faster: u32,
+) -> (Arc<Dingtalk>, Arc<MovedClock>) {
     let clock = MovedClock::new(faster);
     (Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance))), clock)
 }
 
-pub(crate) fn group() -> Place {
-    Place::Chat { chat: "cid1".into(), thread: None, direct: false }
+pub(crate) fn group() -> Destination {
+    Destination::Chat { chat: "cid1".into(), thread: None, direct: false }
 }
 
 pub(crate) fn posted(message: &str) -> MessageRef {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::dingtalk::Dingtalk;
-use ports::channel::{Channel as _, ChannelError, Place, Saying};
+use ports::channel::{Channel as _, ChannelError, Destination, OutgoingText};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::{FakeInbox, Fault, MovedClock, Reply, hold, prompt};
@@ -52,8 +52,8 @@ impl World {
         format!("{}/robot/sendBySession?session=abc", self.fake.url())
     }
 
-    async fn say(&self, place: &Place, reply_to: Option<&str>) -> Result<(), ChannelError> {
-        let saying = Saying { key: "k", text: "done", reply_to, whisper_to: None };
+    async fn say(&self, place: &Destination, reply_to: Option<&str>) -> Result<(), ChannelError> {
+        let saying = OutgoingText { key: "k", text: "done", reply_to, whisper_to: None };
         self.dingtalk.say(place, &saying).await
     }
 
@@ -92,7 +92,7 @@ async fn a_conversation_is_answered_over_its_own_address_and_without_a_token() {
     assert!(body["markdown"]["text"].as_str().expect("a text").contains("DELETE FROM orders"));
     assert!(world.fake.asked_of("accessToken").is_empty());
     // Somebody else's conversation has another.
-    world.say(&Place::Person("u1".into()), None).await.expect("said");
+    world.say(&Destination::Person("u1".into()), None).await.expect("said");
     assert_eq!(world.said().pop().expect("said").0, r#"people ["u1"]"#);
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ports::channel::{Channel as _, ChannelError, Place, Saying, Shown};
+use ports::channel::{Channel as _, ChannelError, Destination, OutgoingText, Shown};
 use serde_json::{Value, json};
 use testkit::fake_chat::{Asked, Fault, Reply, approved, hold, prompt};
 use testkit::fake_feishu::{APP_ID, APP_SECRET, FakeFeishu};
@@ -14,7 +14,7 @@ fn shown(asked: &Asked) -> String {
     format!("{} {}{query}", asked.method, asked.path)
 }
 
-async fn show(fake: &FakeFeishu, place: &Place) -> Result<Shown, ChannelError> {
+async fn show(fake: &FakeFeishu, place: &Destination) -> Result<Shown, ChannelError> {
     let (feishu, _) = connector(settings(fake));
     prompt(&hold(), async |showing| feishu.show(place, showing).await).await
 }
@@ -69,15 +69,16 @@ fn element<'a>(card: &'a Value, id: &str) -> Option<&'a Value> {
 async fn people_threads_and_replies_have_their_own_ways() {
     let fake = FakeFeishu::start().await;
     let (feishu, _) = connector(settings(&fake));
-    let person = Place::Person("ou_ana".into());
+    let person = Destination::Person("ou_ana".into());
     let direct = prompt(&hold(), async |showing| feishu.show(&person, showing).await).await;
     let direct = direct.expect("sent").posted;
     assert_eq!((direct.chat.as_str(), direct.direct), ("oc_with_ou_ana", true));
 
-    let thread = Place::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
-    let say = async |place: &Place, key: &str, reply_to, whisper_to| {
+    let thread =
+        Destination::Chat { chat: "oc_1".into(), thread: Some("om_9".into()), direct: false };
+    let say = async |place: &Destination, key: &str, reply_to, whisper_to| {
         let saying =
-            Saying { key, text: "a <at user_id=\"all\"></at>\u{202e}", reply_to, whisper_to };
+            OutgoingText { key, text: "a <at user_id=\"all\"></at>\u{202e}", reply_to, whisper_to };
         feishu.say(place, &saying).await.expect("said");
     };
     say(&thread, "1", None, None).await;
@@ -107,14 +108,16 @@ async fn what_is_replied_to_may_be_taken_back_and_the_reply_is_said_all_the_same
     let fake = FakeFeishu::start().await;
     let (feishu, _) = connector(settings(&fake));
     let gone = || Fault::Says(Reply::new(400, json!({"code": 230011, "msg": "recalled"})));
-    let saying = |key| Saying { key, text: "Noted.", reply_to: Some("om_8"), whisper_to: None };
+    let saying =
+        |key| OutgoingText { key, text: "Noted.", reply_to: Some("om_8"), whisper_to: None };
     fake.fail("/om_8/reply", gone());
     feishu.say(&group(), &saying("1")).await.expect("said in the chat");
     let sent = fake.messages();
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].to, "chat_id oc_1");
     // A question for a thread whose first message is gone is asked in the chat.
-    let thread = Place::Chat { chat: "oc_1".into(), thread: Some("om_8".into()), direct: false };
+    let thread =
+        Destination::Chat { chat: "oc_1".into(), thread: Some("om_8".into()), direct: false };
     fake.fail("/om_8/reply", gone());
     let shown = prompt(&hold(), async |showing| feishu.show(&thread, showing).await).await;
     let posted = shown.expect("shown in the chat").posted;
@@ -162,7 +165,7 @@ async fn a_token_is_renewed_before_it_dies_and_when_it_is_refused() {
     let fake = FakeFeishu::start().await;
     let (feishu, clock) = connector(settings(&fake));
     let say = async |key: &str| {
-        let saying = Saying { key, text: "hello", reply_to: None, whisper_to: None };
+        let saying = OutgoingText { key, text: "hello", reply_to: None, whisper_to: None };
         feishu.say(&group(), &saying).await
     };
     say("1").await.expect("said");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use channels::feishu::Mode;
+use channels::feishu::FeishuMode;
 use ports::channel::{Channel as _, Checked};
 use ports::secret_string::SecretString;
 use serde_json::json;
@@ -76,7 +76,7 @@ async fn a_webhook_without_its_secrets_is_told() {
     let fake = FakeFeishu::start().await;
     fake.grant(&SCOPES);
     let mut open = settings(&fake);
-    open.mode = Mode::Webhook;
+    open.mode = FeishuMode::Webhook;
     let told = told(&connector(open).0.check().await).join("\n");
     assert!(
         told.contains("WRONG verification token") && told.contains("WRONG encryption"),

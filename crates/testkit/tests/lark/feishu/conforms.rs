@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use channels::feishu::Feishu;
-use ports::channel::{Channel, MessageRef, Place, Pointer};
+use ports::channel::{Channel, Destination, MessageRef, Pointer};
 use ports::clock::Clock;
 use serde_json::json;
 use testkit::conforms::{Platform, conforms, pointers_in};
@@ -28,7 +28,7 @@ impl Platform for OnFeishu {
         &*self.clock
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Destination {
         group()
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use channels::feishu::{Feishu, Mode, Settings};
+use channels::feishu::{Feishu, FeishuMode, FeishuSettings};
 use domain::time::Timestamp;
 use ports::channel::{Busy, Channel as _, HookReply, PressReply, WebhookRequest};
 use ports::clock::Clock as _;
@@ -25,10 +25,10 @@ struct World {
 }
 
 impl World {
-    async fn new(change: impl FnOnce(&mut Settings)) -> World {
+    async fn new(change: impl FnOnce(&mut FeishuSettings)) -> World {
         let fake = FakeFeishu::start().await;
         let mut settings = settings(&fake);
-        settings.mode = Mode::Webhook;
+        settings.mode = FeishuMode::Webhook;
         settings.verification_token = Some(SecretString::new(VERIFICATION));
         settings.encrypt_key = Some(SecretString::new(KEY));
         settings.tenant_key = Some(TENANT.into());

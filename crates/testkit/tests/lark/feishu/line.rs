@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use channels::feishu::{Feishu, Frame};
+use channels::feishu::{Feishu, FeishuFrame};
 use ports::channel::{Channel as _, PressReply};
 use ports::clock::Clock as _;
 use serde_json::{Value, json};
@@ -149,11 +149,11 @@ async fn old_foreign_and_unknown_events_are_acknowledged_and_left_alone() {
         assert_eq!(world.fake.line.ack_of(&id).await.code, 200);
     }
     let header = |kind: &str| vec![("type".to_owned(), kind.to_owned())];
-    let card = Frame {
+    let card = FeishuFrame {
         method: 1,
         headers: header("card"),
         payload: Some(b"{}".to_vec()),
-        ..Frame::default()
+        ..FeishuFrame::default()
     };
     world.fake.line.send_frame(card).await;
     world.fake.line.send_bytes(b"\xff\xff garbage").await;

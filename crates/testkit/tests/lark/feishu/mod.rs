@@ -9,29 +9,29 @@ mod story;
 
 use std::sync::Arc;
 
-use channels::feishu::{Feishu, Settings};
-use ports::channel::{MessageRef, Place};
+use channels::feishu::{Feishu, FeishuSettings};
+use ports::channel::{Destination, MessageRef};
 use ports::secret_string::SecretString;
 use testkit::fake_chat::{MovedClock, NoChance};
 use testkit::fake_feishu::{APP_ID, APP_SECRET, FakeFeishu};
 
-pub(crate) fn settings(fake: &FakeFeishu) -> Settings {
+pub(crate) fn settings(fake: &FakeFeishu) -> FeishuSettings {
     let url = fake.url().parse().expect("a URL");
-    Settings::new("feishu", APP_ID, SecretString::new(APP_SECRET), url)
+    FeishuSettings::new("feishu", APP_ID, SecretString::new(APP_SECRET), url)
 }
 
-pub(crate) fn connector(settings: Settings) -> (Arc<Feishu>, Arc<MovedClock>) {
+pub(crate) fn connector(settings: FeishuSettings) -> (Arc<Feishu>, Arc<MovedClock>) {
     faster(settings, 1)
 }
 
 /// With waits that are so many times shorter.
-pub(crate) fn faster(settings: Settings, times: u32) -> (Arc<Feishu>, Arc<MovedClock>) {
+pub(crate) fn faster(settings: FeishuSettings, times: u32) -> (Arc<Feishu>, Arc<MovedClock>) {
     let clock = MovedClock::new(times);
     (Arc::new(Feishu::new(settings, clock.clone(), Arc::new(NoChance))), clock)
 }
 
-pub(crate) fn group() -> Place {
-    Place::Chat { chat: "oc_1".into(), thread: None, direct: false }
+pub(crate) fn group() -> Destination {
+    Destination::Chat { chat: "oc_1".into(), thread: None, direct: false }
 }
 
 pub(crate) fn posted(message: &str) -> MessageRef {

@@ -3,19 +3,19 @@
 use serde::Serialize;
 
 use super::DONE;
-use super::say::{Awaited, Meta, Say, error};
-use super::xml::named;
+use super::say::{Meta, StreamItem, error_json, json_text};
+use super::xml::safe_name;
 
 /// What the client's side is written for. Only a pause is longer: the client reads its last piece only.
 const ENVELOPE_BYTES_MAX: usize = 2_048;
 
-pub(crate) struct Writer {
+pub(crate) struct JsonWriter {
     agent: String,
     open: Option<&'static str>,
 }
 
 #[derive(Clone, Serialize)]
-struct Envelope<'a> {
+struct JsonItem<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     agent: &'a str,
@@ -28,25 +28,46 @@ struct Envelope<'a> {
     name: Option<&'a str>,
 }
 
-impl Envelope<'_> {
+impl JsonItem<'_> {
     fn written(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        json_text(self)
     }
 
-    fn with<'b>(&'b self, delta: &'b str, is_final: bool) -> Envelope<'b> {
-        Envelope { delta, is_final, ..self.clone() }
+    fn with<'b>(&'b self, delta: &'b str, is_final: bool) -> JsonItem<'b> {
+        JsonItem { delta, is_final, ..self.clone() }
     }
 }
 
-impl Writer {
-    pub(super) fn new(agent: &str) -> Writer {
-        Writer { agent: agent.to_owned(), open: None }
+/// That the client takes back what it showed last.
+#[derive(Serialize)]
+struct Rollback {
+    message: &'static str,
+    code: &'static str,
+    details: NoDetails,
+    collapse_previous_assistant: bool,
+}
+
+#[derive(Serialize)]
+struct NoDetails {}
+
+impl Rollback {
+    const WITHDRAWN: Rollback = Rollback {
+        message: "what was said last is withdrawn, and said anew",
+        code: "withdrawn",
+        details: NoDetails {},
+        collapse_previous_assistant: true,
+    };
+}
+
+impl JsonWriter {
+    pub(super) fn new(agent: &str) -> JsonWriter {
+        JsonWriter { agent: agent.to_owned(), open: None }
     }
 
-    pub(super) fn write(&mut self, say: &Say, items: &mut Vec<String>) {
+    pub(super) fn write(&mut self, say: &StreamItem, items: &mut Vec<String>) {
         match say {
-            Say::Text(delta) => self.flow("text", delta, items),
-            Say::Thinking(delta) => self.flow("thinking", delta, items),
+            StreamItem::Text(delta) => self.flow("text", delta, items),
+            StreamItem::Thinking(delta) => self.flow("thinking", delta, items),
             other => {
                 self.close(items);
                 self.whole(other, items);
@@ -54,8 +75,8 @@ impl Writer {
         }
     }
 
-    fn envelope<'a>(&'a self, kind: &'a str) -> Envelope<'a> {
-        Envelope { kind, agent: &self.agent, is_final: false, delta: "", id: None, name: None }
+    fn envelope<'a>(&'a self, kind: &'a str) -> JsonItem<'a> {
+        JsonItem { kind, agent: &self.agent, is_final: false, delta: "", id: None, name: None }
     }
 
     fn flow(&mut self, kind: &'static str, delta: &str, items: &mut Vec<String>) {
@@ -76,32 +97,31 @@ impl Writer {
         }
     }
 
-    fn whole(&self, say: &Say, items: &mut Vec<String>) {
+    fn whole(&self, say: &StreamItem, items: &mut Vec<String>) {
         match say {
-            Say::Opened(meta) => items.push(self.opener(meta)),
-            Say::Called { id, name, input } => {
-                self.cut("tool_call", input, Some((id, &named(name))), items);
+            StreamItem::Opened(meta) => items.push(self.opener(meta)),
+            StreamItem::Called { id, name, input } => {
+                self.cut("tool_call", input, Some((id, &safe_name(name))), items);
             }
-            Say::Result { id, name, text } => {
-                self.cut("tool_result", text, Some((id, &named(name))), items);
+            StreamItem::Result { id, name, text } => {
+                self.cut("tool_result", text, Some((id, &safe_name(name))), items);
             }
-            Say::Awaiting(awaited) => {
-                let array = Awaited::array(awaited).to_string();
+            StreamItem::Awaiting(awaited) => {
+                let array = json_text(awaited);
                 items.push(self.envelope("awaiting_frontend_tools").with(&array, true).written());
             }
-            Say::Failed { code, message } => {
-                self.cut("error", &error(code, message).to_string(), None, items);
+            StreamItem::Failed { code, message } => {
+                self.cut("error", &error_json(code, message), None, items);
             }
-            Say::Final(value) => self.cut("meta_final", &value.to_string(), None, items),
-            Say::Withdrawn => {
-                let why = serde_json::json!({
-                    "message": "what was said last is withdrawn, and said anew",
-                    "code": "withdrawn", "details": {}, "collapse_previous_assistant": true,
-                });
-                self.cut("rollback", &why.to_string(), None, items);
+            StreamItem::Final(last) => self.cut("meta_final", &json_text(last), None, items),
+            StreamItem::Withdrawn => {
+                self.cut("rollback", &json_text(&Rollback::WITHDRAWN), None, items);
             }
-            Say::Done => items.push(DONE.to_owned()),
-            Say::Text(_) | Say::Thinking(_) | Say::Closed | Say::TurnEnded { .. } => {}
+            StreamItem::Done => items.push(DONE.to_owned()),
+            StreamItem::Text(_)
+            | StreamItem::Thinking(_)
+            | StreamItem::Closed
+            | StreamItem::TurnEnded { .. } => {}
         }
     }
 
@@ -110,7 +130,7 @@ impl Writer {
     fn opener(&self, meta: &Meta) -> String {
         let written = |query: &str| {
             let meta = Meta { user_query: query.to_owned(), ..meta.clone() };
-            let item = self.envelope("meta_init").with(&meta.object().to_string(), true).written();
+            let item = self.envelope("meta_init").with(&json_text(&meta), true).written();
             // Before it knows the format, the client looks for tags.
             item.replace('<', "\\u003c")
         };
@@ -129,7 +149,7 @@ impl Writer {
 
     fn cut(&self, kind: &str, payload: &str, of: Option<(&str, &str)>, items: &mut Vec<String>) {
         let (id, name) = of.unzip();
-        let envelope = Envelope { id, name, ..self.envelope(kind) };
+        let envelope = JsonItem { id, name, ..self.envelope(kind) };
         let mut pieces = pieces(&envelope, payload).peekable();
         if pieces.peek().is_none() {
             items.push(envelope.with("", true).written());
@@ -142,7 +162,7 @@ impl Writer {
 
 /// Cuts a payload so that no envelope is too long. A piece has at least one character, also in an
 /// envelope that is too long by itself.
-fn pieces<'a>(envelope: &Envelope<'_>, mut rest: &'a str) -> impl Iterator<Item = &'a str> {
+fn pieces<'a>(envelope: &JsonItem<'_>, mut rest: &'a str) -> impl Iterator<Item = &'a str> {
     let room = ENVELOPE_BYTES_MAX.saturating_sub(envelope.with("", false).written().len());
     std::iter::from_fn(move || {
         let mut used = 0;

@@ -9,34 +9,34 @@ mod tests;
 mod text;
 mod xml;
 
-pub(crate) use say::{Awaited, Meta, Say};
+pub(crate) use say::{Awaited, FinalWord, Meta, StreamItem};
 
 use crate::doors::Format;
 use crate::doors::stream::{Heartbeat, Style};
 
 /// Writes what is said as items of one format. It remembers what is open.
-pub(crate) enum Writer {
-    Xml(xml::Writer),
-    Raw(raw::Writer),
-    Json(json::Writer),
+pub(crate) enum FormatWriter {
+    Xml(xml::XmlWriter),
+    Raw(raw::RawWriter),
+    Json(json::JsonWriter),
 }
 
-impl Writer {
-    pub(crate) fn new(format: Format, agent: &str, model: &str) -> Writer {
+impl FormatWriter {
+    pub(crate) fn new(format: Format, agent: &str, model: &str) -> FormatWriter {
         match format {
-            Format::Xml => Writer::Xml(xml::Writer::default()),
-            Format::Raw => Writer::Raw(raw::Writer::new(model)),
-            Format::Json => Writer::Json(json::Writer::new(agent)),
+            Format::Xml => FormatWriter::Xml(xml::XmlWriter::default()),
+            Format::Raw => FormatWriter::Raw(raw::RawWriter::new(model)),
+            Format::Json => FormatWriter::Json(json::JsonWriter::new(agent)),
         }
     }
 
     /// The items for one thing said, in order; often one, sometimes none.
-    pub(crate) fn write(&mut self, say: &Say) -> Vec<String> {
+    pub(crate) fn write(&mut self, say: &StreamItem) -> Vec<String> {
         let mut items = Vec::new();
         match self {
-            Writer::Xml(writer) => writer.write(say, &mut items),
-            Writer::Raw(writer) => writer.write(say, &mut items),
-            Writer::Json(writer) => writer.write(say, &mut items),
+            FormatWriter::Xml(writer) => writer.write(say, &mut items),
+            FormatWriter::Raw(writer) => writer.write(say, &mut items),
+            FormatWriter::Json(writer) => writer.write(say, &mut items),
         }
         items
     }

@@ -1,43 +1,115 @@
 //! The raw format: what the model says goes as events of Anthropic's stream; everything else as in xml.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::say::Say;
-use super::xml::{named, whole};
+use super::say::{StreamItem, json_text};
+use super::xml::{safe_name, whole};
 
-pub(crate) struct Writer {
+pub(crate) struct RawWriter {
     model: String,
     /// Messages begun so far: each has its own id.
     messages: u32,
     speaking: bool,
-    open: Option<&'static str>,
+    open: Option<SpeechBlock>,
     index: u32,
 }
 
-impl Writer {
-    pub(super) fn new(model: &str) -> Writer {
-        Writer { model: model.to_owned(), messages: 0, speaking: false, open: None, index: 0 }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SpeechBlock {
+    Text,
+    Thinking,
+}
+
+/// An event of Anthropic's stream.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum RawEvent<'a> {
+    MessageStart { message: RawMessage<'a> },
+    ContentBlockStart { index: u32, content_block: StartedBlock<'a> },
+    ContentBlockDelta { index: u32, delta: RawDelta<'a> },
+    ContentBlockStop { index: u32 },
+    MessageDelta { delta: MessageEnd, usage: OutputUsage },
+    MessageStop,
+}
+
+#[derive(Serialize)]
+struct RawMessage<'a> {
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    role: &'static str,
+    model: &'a str,
+    content: [(); 0],
+    stop_reason: Option<&'static str>,
+    stop_sequence: Option<&'static str>,
+    usage: RawUsage,
+}
+
+/// Tokens are counted elsewhere.
+#[derive(Serialize)]
+struct RawUsage {
+    input_tokens: u32,
+    output_tokens: u32,
+}
+
+#[derive(Serialize)]
+struct OutputUsage {
+    output_tokens: u32,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StartedBlock<'a> {
+    Text { text: &'static str },
+    Thinking { thinking: &'static str, signature: &'static str },
+    ToolUse { id: &'a str, name: &'a str, input: NoInput },
+}
+
+/// The input follows in pieces.
+#[derive(Serialize)]
+struct NoInput {}
+
+#[derive(Serialize)]
+#[serde(tag = "type")]
+enum RawDelta<'a> {
+    #[serde(rename = "text_delta")]
+    Text { text: &'a str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'a str },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: &'a str },
+}
+
+#[derive(Serialize)]
+struct MessageEnd {
+    stop_reason: &'static str,
+    stop_sequence: Option<&'static str>,
+}
+
+impl RawWriter {
+    pub(super) fn new(model: &str) -> RawWriter {
+        RawWriter { model: model.to_owned(), messages: 0, speaking: false, open: None, index: 0 }
     }
 
-    pub(super) fn write(&mut self, say: &Say, items: &mut Vec<String>) {
+    pub(super) fn write(&mut self, say: &StreamItem, items: &mut Vec<String>) {
         match say {
-            Say::Text(delta) => self.flow("text", delta, items),
-            Say::Thinking(delta) => self.flow("thinking", delta, items),
-            Say::Called { id, name, input } => {
+            StreamItem::Text(delta) => self.flow(SpeechBlock::Text, delta, items),
+            StreamItem::Thinking(delta) => self.flow(SpeechBlock::Thinking, delta, items),
+            StreamItem::Called { id, name, input } => {
                 self.begin(items);
                 self.close(items);
-                let block = json!({"type": "tool_use", "id": id, "name": named(name), "input": {}});
+                let block = StartedBlock::ToolUse { id, name: &safe_name(name), input: NoInput {} };
                 self.start(block, items);
-                items.push(self.delta(json!({"type": "input_json_delta", "partial_json": input})));
+                items.push(self.delta(RawDelta::InputJson { partial_json: input }));
                 self.stop(items);
             }
-            Say::Closed => self.close(items),
-            Say::TurnEnded { calls } => {
+            StreamItem::Closed => self.close(items),
+            StreamItem::TurnEnded { calls } => {
                 self.begin(items);
                 self.end(if *calls { "tool_use" } else { "end_turn" }, items);
             }
             // There is no event that takes something back: the message ends here, and another follows.
-            Say::Withdrawn => self.end("end_turn", items),
+            StreamItem::Withdrawn => self.end("end_turn", items),
             other => {
                 self.end("end_turn", items);
                 items.extend(whole(other));
@@ -45,21 +117,24 @@ impl Writer {
         }
     }
 
-    fn flow(&mut self, block: &'static str, delta: &str, items: &mut Vec<String>) {
+    fn flow(&mut self, block: SpeechBlock, delta: &str, items: &mut Vec<String>) {
         if delta.is_empty() {
             return;
         }
         self.begin(items);
         if self.open != Some(block) {
             self.close(items);
-            let mut start = json!({"type": block, block: ""});
-            if block == "thinking" {
-                start["signature"] = Value::from("");
-            }
+            let start = match block {
+                SpeechBlock::Text => StartedBlock::Text { text: "" },
+                SpeechBlock::Thinking => StartedBlock::Thinking { thinking: "", signature: "" },
+            };
             self.start(start, items);
             self.open = Some(block);
         }
-        items.push(self.delta(json!({"type": format!("{block}_delta"), block: delta})));
+        items.push(self.delta(match block {
+            SpeechBlock::Text => RawDelta::Text { text: delta },
+            SpeechBlock::Thinking => RawDelta::Thinking { thinking: delta },
+        }));
     }
 
     fn begin(&mut self, items: &mut Vec<String>) {
@@ -69,25 +144,29 @@ impl Writer {
         self.speaking = true;
         self.index = 0;
         self.messages += 1;
-        items.push(event(&json!({"type": "message_start", "message": {
-            "id": format!("msg_{}", self.messages), "type": "message", "role": "assistant",
-            "model": self.model, "content": [], "stop_reason": null, "stop_sequence": null,
-            "usage": {"input_tokens": 0, "output_tokens": 0},
-        }})));
+        let message = RawMessage {
+            id: format!("msg_{}", self.messages),
+            kind: "message",
+            role: "assistant",
+            model: &self.model,
+            content: [],
+            stop_reason: None,
+            stop_sequence: None,
+            usage: RawUsage { input_tokens: 0, output_tokens: 0 },
+        };
+        items.push(event(&RawEvent::MessageStart { message }));
     }
 
-    fn start(&mut self, block: Value, items: &mut Vec<String>) {
-        let start =
-            json!({"type": "content_block_start", "index": self.index, "content_block": block});
-        items.push(event(&start));
+    fn start(&mut self, content_block: StartedBlock<'_>, items: &mut Vec<String>) {
+        items.push(event(&RawEvent::ContentBlockStart { index: self.index, content_block }));
     }
 
-    fn delta(&self, delta: Value) -> String {
-        event(&json!({"type": "content_block_delta", "index": self.index, "delta": delta}))
+    fn delta(&self, delta: RawDelta<'_>) -> String {
+        event(&RawEvent::ContentBlockDelta { index: self.index, delta })
     }
 
     fn stop(&mut self, items: &mut Vec<String>) {
-        items.push(event(&json!({"type": "content_block_stop", "index": self.index})));
+        items.push(event(&RawEvent::ContentBlockStop { index: self.index }));
         self.index += 1;
     }
 
@@ -97,21 +176,21 @@ impl Writer {
         }
     }
 
-    fn end(&mut self, why: &str, items: &mut Vec<String>) {
+    fn end(&mut self, stop_reason: &'static str, items: &mut Vec<String>) {
         if !self.speaking {
             return;
         }
         self.close(items);
         self.speaking = false;
-        items.push(event(&json!({
-            "type": "message_delta", "delta": {"stop_reason": why, "stop_sequence": null},
-            "usage": {"output_tokens": 0},
-        })));
-        items.push(event(&json!({"type": "message_stop"})));
+        items.push(event(&RawEvent::MessageDelta {
+            delta: MessageEnd { stop_reason, stop_sequence: None },
+            usage: OutputUsage { output_tokens: 0 },
+        }));
+        items.push(event(&RawEvent::MessageStop));
     }
 }
 
 /// In JSON both signs stand only in texts; the client looks for tags in an item before it reads it.
-fn event(event: &Value) -> String {
-    event.to_string().replace('<', "\\u003c").replace('>', "\\u003e")
+fn event(event: &RawEvent<'_>) -> String {
+    json_text(event).replace('<', "\\u003c").replace('>', "\\u003e")
 }

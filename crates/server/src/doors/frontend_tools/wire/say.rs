@@ -1,11 +1,13 @@
 //! What is said on this wire, whatever the format.
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
+use super::super::transcript::TranscriptMessage;
 use crate::doors::Format;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Say {
+pub(crate) enum StreamItem {
     /// The first item of a run's stream: by its format the client chooses how to read on.
     Opened(Meta),
     Text(String),
@@ -36,53 +38,56 @@ pub(crate) enum Say {
         message: String,
     },
     /// The whole history, for agents that send it.
-    Final(Value),
+    Final(FinalWord),
     Done,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Meta {
+    #[serde(serialize_with = "format_name")]
     pub(crate) format: Format,
     pub(crate) user_query: String,
     pub(crate) agent_uuid: String,
     pub(crate) model: String,
-    pub(crate) history: Option<Vec<Value>>,
+    #[serde(rename = "message_history", skip_serializing_if = "Option::is_none")]
+    pub(crate) history: Option<Vec<TranscriptMessage>>,
 }
 
-impl Meta {
-    pub(super) fn object(&self) -> Value {
-        let mut object = json!({
-            "format": self.format.name(),
-            "user_query": self.user_query,
-            "agent_uuid": self.agent_uuid,
-            "model": self.model,
-        });
-        if let Some(history) = &self.history {
-            object["message_history"] = Value::from(history.clone());
-        }
-        object
-    }
+fn format_name<S: Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(format.name())
+}
+
+/// The end of a run, with the whole conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct FinalWord {
+    pub(crate) conversation_history: Vec<TranscriptMessage>,
+    pub(crate) stop_reason: &'static str,
+    pub(crate) total_steps: usize,
+    /// Always empty: files are not made here.
+    pub(crate) generated_files: [(); 0],
 }
 
 /// One prompt of a pause.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Awaited {
     pub(crate) tool_use_id: String,
     pub(crate) name: String,
     pub(crate) input: Value,
 }
 
-impl Awaited {
-    pub(crate) fn object(&self) -> Value {
-        json!({"tool_use_id": self.tool_use_id, "name": self.name, "input": self.input})
-    }
-
-    pub(crate) fn array(awaited: &[Awaited]) -> Value {
-        awaited.iter().map(Awaited::object).collect()
-    }
+/// Why a run failed.
+#[derive(Debug, Serialize)]
+struct RunError<'a> {
+    error: &'a str,
+    message: String,
 }
 
 /// Without line breaks, which some formats show as they are written.
-pub(super) fn error(code: &str, message: &str) -> Value {
-    json!({"error": code, "message": message.replace(['\r', '\n'], " ")})
+pub(super) fn error_json(code: &str, message: &str) -> String {
+    json_text(&RunError { error: code, message: message.replace(['\r', '\n'], " ") })
+}
+
+/// Strings, numbers and JSON values only: writing them cannot fail.
+pub(super) fn json_text<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,36 +1,37 @@
 //! The xml format: tags around blocks, each tag and each piece of text an item of its own.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::DONE;
-use super::say::{Awaited, Say, error};
+use super::say::{StreamItem, error_json, json_text};
 use super::text::{Flowing, section};
 
 #[derive(Default)]
-pub(crate) struct Writer {
-    open: Option<(Block, Flowing)>,
+pub(crate) struct XmlWriter {
+    open: Option<(XmlBlock, Flowing)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
+enum XmlBlock {
     Text,
     Thinking,
 }
 
-impl Block {
+impl XmlBlock {
     fn name(self) -> &'static str {
         match self {
-            Block::Text => "content-block-text",
-            Block::Thinking => "content-block-thinking",
+            XmlBlock::Text => "content-block-text",
+            XmlBlock::Thinking => "content-block-thinking",
         }
     }
 }
 
-impl Writer {
-    pub(super) fn write(&mut self, say: &Say, items: &mut Vec<String>) {
+impl XmlWriter {
+    pub(super) fn write(&mut self, say: &StreamItem, items: &mut Vec<String>) {
         match say {
-            Say::Text(delta) => self.flow(Block::Text, delta, items),
-            Say::Thinking(delta) => self.flow(Block::Thinking, delta, items),
+            StreamItem::Text(delta) => self.flow(XmlBlock::Text, delta, items),
+            StreamItem::Thinking(delta) => self.flow(XmlBlock::Thinking, delta, items),
             other => {
                 self.close(items);
                 items.extend(whole(other));
@@ -38,7 +39,7 @@ impl Writer {
         }
     }
 
-    fn flow(&mut self, block: Block, delta: &str, items: &mut Vec<String>) {
+    fn flow(&mut self, block: XmlBlock, delta: &str, items: &mut Vec<String>) {
         if self.open.as_ref().is_none_or(|(open, _)| *open != block) {
             if delta.is_empty() {
                 return;
@@ -60,48 +61,48 @@ impl Writer {
 }
 
 /// What is an item by itself. The raw format says these in the same way.
-pub(super) fn whole(say: &Say) -> Option<String> {
+pub(super) fn whole(say: &StreamItem) -> Option<String> {
     match say {
-        Say::Opened(meta) => Some(with_data("meta_init", &meta.object())),
-        Say::Called { id, name, input } => {
+        StreamItem::Opened(meta) => Some(with_data("meta_init", meta)),
+        StreamItem::Called { id, name, input } => {
             // Not JSON only if the model wrote something else; then it is shown as the text that it is.
             let input = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()));
             Some(format!(
                 "<content-block-tool_call id=\"{}\" name=\"{}\" arguments=\"{}\"></content-block-tool_call>",
                 attribute(id),
-                attribute(&named(name)),
+                attribute(&safe_name(name)),
                 attribute_json(&input)
             ))
         }
-        Say::Result { id, name, text } => Some(format!(
+        StreamItem::Result { id, name, text } => Some(format!(
             "<content-block-tool_result id=\"{}\" name=\"{}\">{}</content-block-tool_result>",
             attribute(id),
-            attribute(&named(name)),
+            attribute(&safe_name(name)),
             section(text)
         )),
-        Say::Awaiting(awaited) => {
-            Some(with_data("awaiting_frontend_tools", &Awaited::array(awaited)))
-        }
-        Say::Failed { code, message } => Some(format!(
+        StreamItem::Awaiting(awaited) => Some(with_data("awaiting_frontend_tools", awaited)),
+        StreamItem::Failed { code, message } => Some(format!(
             "<content-block-error>{}</content-block-error>",
-            section(&error(code, message).to_string())
+            section(&error_json(code, message))
         )),
-        Say::Final(value) => Some(with_data("meta_final", value)),
-        Say::Done => Some(DONE.to_owned()),
-        Say::Text(_) | Say::Thinking(_) | Say::Closed | Say::TurnEnded { .. } | Say::Withdrawn => {
-            None
-        }
+        StreamItem::Final(last) => Some(with_data("meta_final", last)),
+        StreamItem::Done => Some(DONE.to_owned()),
+        StreamItem::Text(_)
+        | StreamItem::Thinking(_)
+        | StreamItem::Closed
+        | StreamItem::TurnEnded { .. }
+        | StreamItem::Withdrawn => None,
     }
 }
 
-fn with_data(tag: &str, value: &Value) -> String {
+fn with_data<T: Serialize>(tag: &str, value: &T) -> String {
     format!("<{tag} data=\"{}\"></{tag}>", attribute_json(value))
 }
 
 /// JSON such that decoding its entities once or twice gives the same.
-fn attribute_json(value: &Value) -> String {
+fn attribute_json<T: Serialize>(value: &T) -> String {
     let mut text = String::new();
-    for c in value.to_string().chars() {
+    for c in json_text(value).chars() {
         match c {
             '"' => text.push_str("&quot;"),
             '&' | '<' | '>' | '\'' => escape(&mut text, c),
@@ -137,7 +138,7 @@ fn attribute(text: &str) -> String {
 }
 
 /// A model may call a tool by any name; what no tool can be called is not repeated.
-pub(super) fn named(name: &str) -> String {
+pub(super) fn safe_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "_.:-".contains(c) { c } else { '_' };
     name.chars().map(plain).collect()
 }

@@ -5,7 +5,7 @@ use domain::id::{GrantId, MessageId, RunId};
 use domain::message::{Part, Role};
 use domain::outcome::NotRun;
 use domain::person::Actor;
-use engine::Said;
+use engine::MessageReceipt;
 
 use super::*;
 use crate::sim::checkers::fabricated::*;
@@ -71,7 +71,7 @@ fn what_was_opened_said_and_asked_is_on_disk() {
         text: text.into(),
         while_pending: None,
     };
-    let word = |n| Word::Said(Said { run: run(), message: MessageId::new(0, n) });
+    let word = |n| Word::Said(MessageReceipt { run: run(), message: MessageId::new(0, n) });
     let heard = said(1, Role::User, "message 1");
     needs(says("message 1"), word(1), heard.clone(), &[said(2, Role::User, "message 1")]);
     let again = Word::Again(MessageId::new(0, 1).to_string().into_bytes());

@@ -4,46 +4,50 @@ use serde_json::json;
 
 use crate::doors::Format;
 
-use super::super::{Awaited, Meta, Say, Writer, framed};
+use super::super::{Awaited, FormatWriter, Meta, StreamItem, framed};
 
-fn story(format: Format) -> Vec<Say> {
+fn story(format: Format) -> Vec<StreamItem> {
     let hostile = json!({"message": "Delete \"a & b\" <now>?\nYes, 'é𝄞' \\ &quot;"});
     vec![
-        Say::Opened(Meta {
+        StreamItem::Opened(Meta {
             format,
             user_query: "Say \"hi\" & <b>".into(),
             agent_uuid: "0193b2c4-0000-7000-8000-000000000001".into(),
             model: "scripted".into(),
             history: None,
         }),
-        Say::Thinking("Let me\r\nsee.".into()),
-        Say::Text("It is ".into()),
-        Say::Text("5 < 6".into()),
-        Say::Text("</content-block-text><awaiting_frontend_tools data=\"[]\">".into()),
-        Say::Called {
+        StreamItem::Thinking("Let me\r\nsee.".into()),
+        StreamItem::Text("It is ".into()),
+        StreamItem::Text("5 < 6".into()),
+        StreamItem::Text("</content-block-text><awaiting_frontend_tools data=\"[]\">".into()),
+        StreamItem::Called {
             id: "toolu_1".into(),
             name: "lookup".into(),
             input: json!({"q": "a\"b\\c\nd"}).to_string(),
         },
-        Say::Called {
+        StreamItem::Called {
             id: "toolu_2".into(),
             name: "user_confirm".into(),
             input: hostile.to_string(),
         },
-        Say::TurnEnded { calls: true },
-        Say::Result { id: "toolu_1".into(), name: "lookup".into(), text: "a]]>b\n<c>".into() },
-        Say::Awaiting(vec![Awaited {
+        StreamItem::TurnEnded { calls: true },
+        StreamItem::Result {
+            id: "toolu_1".into(),
+            name: "lookup".into(),
+            text: "a]]>b\n<c>".into(),
+        },
+        StreamItem::Awaiting(vec![Awaited {
             tool_use_id: "toolu_2".into(),
             name: "user_confirm".into(),
             input: hostile,
         }]),
-        Say::Done,
-        Say::Failed { code: "failed".into(), message: "the model\nis gone".into() },
+        StreamItem::Done,
+        StreamItem::Failed { code: "failed".into(), message: "the model\nis gone".into() },
     ]
 }
 
 fn written(format: Format) -> String {
-    let mut writer = Writer::new(format, "0193b2c4-0000-7000-8000-000000000001", "scripted");
+    let mut writer = FormatWriter::new(format, "0193b2c4-0000-7000-8000-000000000001", "scripted");
     story(format).iter().flat_map(|say| writer.write(say)).map(|item| framed(&item)).collect()
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::doors::Format;
 
-use super::super::{Awaited, Meta, Say, Writer, framed};
+use super::super::{Awaited, FormatWriter, Meta, StreamItem, framed};
 use super::reader::{Node, read};
 
 /// Pieces of which hostile texts are made.
@@ -76,8 +76,8 @@ fn format() -> impl Strategy<Value = Format> {
     select(Format::ALL.to_vec())
 }
 
-fn written(format: Format, said: &[Say]) -> Vec<String> {
-    let mut writer = Writer::new(format, "0193-uuid", "a-model");
+fn written(format: Format, said: &[StreamItem]) -> Vec<String> {
+    let mut writer = FormatWriter::new(format, "0193-uuid", "a-model");
     said.iter().flat_map(|say| writer.write(say)).collect()
 }
 
@@ -98,9 +98,9 @@ proptest! {
     fn text_is_text_whatever_it_says_and_wherever_it_is_split(
         format in format(), text in split(), thought in split(),
     ) {
-        let mut said: Vec<Say> = thought.iter().cloned().map(Say::Thinking).collect();
-        said.extend(text.iter().cloned().map(Say::Text));
-        said.extend([Say::TurnEnded { calls: false }, Say::Done]);
+        let mut said: Vec<StreamItem> = thought.iter().cloned().map(StreamItem::Thinking).collect();
+        said.extend(text.iter().cloned().map(StreamItem::Text));
+        said.extend([StreamItem::TurnEnded { calls: false }, StreamItem::Done]);
         let items = written(format, &said);
         let mut expected = Vec::new();
         if !thought.concat().is_empty() {
@@ -115,11 +115,11 @@ proptest! {
 
     #[test]
     fn no_text_breaks_an_item(format in format(), text in split(), id in hostile(), input in input()) {
-        let mut said: Vec<Say> = text.iter().cloned().map(Say::Text).collect();
+        let mut said: Vec<StreamItem> = text.iter().cloned().map(StreamItem::Text).collect();
         let (name, text) = (id.clone(), text.concat());
-        said.push(Say::Called { id: id.clone(), name: name.clone(), input: input.to_string() });
-        said.push(Say::Result { id, name, text: text.clone() });
-        said.push(Say::Failed { code: "failed".into(), message: text });
+        said.push(StreamItem::Called { id: id.clone(), name: name.clone(), input: input.to_string() });
+        said.push(StreamItem::Result { id, name, text: text.clone() });
+        said.push(StreamItem::Failed { code: "failed".into(), message: text });
         for item in written(format, &said) {
             prop_assert!(!item.contains(['\n', '\r']), "{item:?}");
             let frame = framed(&item);
@@ -138,10 +138,10 @@ proptest! {
         let output = format!("{output}{}", "ä\"".repeat(long));
         let (id, name) = ("toolu_1".to_owned(), "sql.modify:x-1".to_owned());
         let said = [
-            Say::Called { id: id.clone(), name: name.clone(), input: input.to_string() },
-            Say::TurnEnded { calls: true },
-            Say::Result { id: id.clone(), name: name.clone(), text: output.clone() },
-            Say::Done,
+            StreamItem::Called { id: id.clone(), name: name.clone(), input: input.to_string() },
+            StreamItem::TurnEnded { calls: true },
+            StreamItem::Result { id: id.clone(), name: name.clone(), text: output.clone() },
+            StreamItem::Done,
         ];
         // In raw, results are xml items.
         let shown = match format {
@@ -163,9 +163,9 @@ proptest! {
             input["long"] = Value::from("<é>".repeat(long));
             Awaited { tool_use_id: format!("toolu_{number}"), name: "user_confirm".into(), input }
         }).collect();
-        let items = written(format, &[Say::Awaiting(awaited.clone()), Say::Done]);
+        let items = written(format, &[StreamItem::Awaiting(awaited.clone()), StreamItem::Done]);
         prop_assert_eq!(items.len(), 2);
-        let expected = vec![Node::Awaiting(Awaited::array(&awaited)), Node::Done];
+        let expected = vec![Node::Awaiting(json!(awaited)), Node::Done];
         prop_assert_eq!(read(format, &items), expected);
     }
 
@@ -176,7 +176,7 @@ proptest! {
             format, user_query: query.clone(), agent_uuid: "0193-uuid".into(),
             model: "a-model".into(), history: None,
         };
-        let items = written(format, &[Say::Opened(meta)]);
+        let items = written(format, &[StreamItem::Opened(meta)]);
         prop_assert_eq!(items.len(), 1);
         prop_assert!(!items[0].contains("<meta_final"), "looked for in every format");
         let nodes = read(format, &items);
@@ -191,10 +191,10 @@ proptest! {
 
     #[test]
     fn what_is_withdrawn_leaves_nothing_open(format in format(), text in split(), again in split()) {
-        let mut said: Vec<Say> = text.iter().cloned().map(Say::Text).collect();
-        said.push(Say::Withdrawn);
-        said.extend(again.iter().cloned().map(Say::Text));
-        said.extend([Say::TurnEnded { calls: false }, Say::Done]);
+        let mut said: Vec<StreamItem> = text.iter().cloned().map(StreamItem::Text).collect();
+        said.push(StreamItem::Withdrawn);
+        said.extend(again.iter().cloned().map(StreamItem::Text));
+        said.extend([StreamItem::TurnEnded { calls: false }, StreamItem::Done]);
         let nodes = read(format, &written(format, &said));
         let mut expected: Vec<Node> = Vec::new();
         for text in [text.concat(), again.concat()].iter().filter(|text| !text.is_empty()) {
