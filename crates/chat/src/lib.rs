@@ -7,7 +7,7 @@
 //! Nothing is remembered only in memory. Going out, it follows the engine's log from a place that is
 //! noted down, and every prompt is a record before it is a message (`ask.rs`, `outbox.rs`, `send.rs`). Coming
 //! in, what arrives is dealt with and on disk before the platform hears that it need not come again
-//! (`press.rs`, `hear.rs`).
+//! (`press.rs`, `incoming.rs`), except for a press that outlasts its platform's patience.
 
 mod ask;
 mod caller;

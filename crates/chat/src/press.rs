@@ -40,7 +40,7 @@ impl Inbox for ChatService {
             None => Ok(PressReply::NotHere),
         };
         told.map_err(|error| {
-            tracing::warn!(%channel, %error, "a press could not be taken; the platform may deliver it again");
+            tracing::warn!(%channel, %error, "a press could not be taken; the person is asked to press again");
             Busy
         })
     }
@@ -79,7 +79,7 @@ impl Inbox for ChatService {
     }
 }
 
-/// A press of a prompt that waits for an answer of whoever pressed it.
+/// A press on a prompt that stands, by a known person who may see its hold. Whether they may answer is judged later.
 pub(crate) struct VerifiedPress {
     pub(crate) caller: Caller,
     pub(crate) delivery: PromptRecord,
@@ -133,8 +133,10 @@ impl ChatService {
         wire.delay_repaint(key.as_str(), self.0.clock.now());
         let answering = Answering { digest: Some(hold.digest()), answer };
         let answered = self.0.engine.answer(&caller, hold.id, answering, None).await;
-        if matches!(&answered, Ok(hold) if hold.is_pending()) && delivery.disarm() {
-            self.disarm(wire, key).await?;
+        let was_armed = matches!(&answered, Ok(hold) if hold.is_pending()) && delivery.disarm();
+        // The vote is on disk: a note that cannot be written does not make it undone.
+        if was_armed && let Err(error) = self.disarm(wire, key).await {
+            tracing::warn!(%error, hold = %hold.id, "a prompt could not be noted as pressed once");
         }
         let redraw = |hold: &Hold| self.card_snapshot(key, &delivery, &posted, hold);
         match answered {

@@ -38,6 +38,8 @@ pub enum Event {
     MessageAdded {
         message: Arc<Message>,
     },
+    /// The call as it would run now: first when the model makes it; again when a start is taken back (`clearance` is set,
+    /// and it was running), and when it is asked about anew (`clearance` is `None`, a new revision).
     /// `id` is the call that the model made. `call` is what would run: the same, except that a
     /// confirmed two-phase call runs the stored call of its first phase.
     CallProposed {

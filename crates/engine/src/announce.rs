@@ -1,4 +1,5 @@
-//! Before the intent to run a call is on disk, its host writes down that it has not begun. After a crash
+//! Before the intent to run a call is on disk, its host writes down that it has not begun (not for `read_only` and
+//! `idempotent` calls, which are run again anyway). After a crash
 //! only that proves that the call may be started again: a trace that is missing proves nothing.
 
 use domain::event::Event;

@@ -36,7 +36,7 @@ pub(crate) enum WhyDecideAgain {
     Late,
 }
 
-/// A commit that the store has, with everything that its follow-up needs.
+/// A commit that was handed to the store and is not settled yet, with everything that its follow-up needs.
 struct InFlight<S: Stream> {
     engine: Engine,
     /// What it was decided on.

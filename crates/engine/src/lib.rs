@@ -1,4 +1,4 @@
-//! The hall: one way in (a command is decided on and committed), one way out (whatever the new
+//! The engine: one way in (a command is decided on and committed), one way out (whatever the new
 //! state owes is carried out, and comes back as a command).
 //!
 //! Nothing here is remembered only in memory. Each stream has a lane that keeps its newest state, but every

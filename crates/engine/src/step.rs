@@ -4,11 +4,11 @@ use domain::event::Event;
 use domain::hold::HoldState;
 use domain::id::StreamId;
 
-/// An event that is only in commits of this step, and the points before and after them.
+/// An event by which a commit of this step is known, and the points before and after it.
 type CommitStep = (fn(&Event) -> bool, [&'static str; 2]);
 
-/// What only such a commit has in it, and the points before and after it. The first that fits names
-/// a commit: a turn whose call a rule allows has a start in it, too.
+/// The first that fits names a commit: a turn whose call a rule allows has a start in it, too. `turn` is also a commit
+/// that takes a start back, or asks again.
 const STEPS: [CommitStep; 10] = [
     (
         |event| matches!(event, Event::SessionOpened { .. }),

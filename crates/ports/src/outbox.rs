@@ -1,9 +1,10 @@
 //! What leaves for the outside: callbacks, prompts, repaints and words in chats, all in one table.
 //!
-//! An item is written in the transaction that causes it ([`Commit::outbox`](crate::store::Commit::outbox),
-//! or [`Store::write_outbox`](crate::store::Store::write_outbox) where no commit of a stream does), is
-//! claimed under a lease before it is sent, and stays until it is done or given up. So it leaves at least
-//! once, under a key that stays the same.
+//! A callback is written in the commit that decides its hold ([`Commit::outbox`](crate::store::Commit::outbox)).
+//! What chats send is written later, by the follower of the log, in one transaction with the position up to which it
+//! has read ([`Store::write_outbox`](crate::store::Store::write_outbox)): after a crash in between it reads again.
+//! Each item is claimed under a lease before it is sent, and stays until it is done or given up. So it leaves
+//! at least once, under a key that stays the same.
 
 use domain::id::NodeId;
 use domain::time::Timestamp;

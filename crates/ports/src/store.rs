@@ -1,5 +1,5 @@
 //! The store port. Events are written through [`Store::enqueue`], against the version they were decided on. Kept
-//! replies, grants and outbox items are in the same transaction; other tables may follow later.
+//! replies, grants and the callbacks that a commit causes are in the same transaction; other tables may follow later.
 //! Several nodes may share one store: everything here is safe under that.
 
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub struct SessionRow {
     pub run: Option<(RunId, RunStatus)>,
     pub opened_at: Timestamp,
     pub changed_at: Timestamp,
-    /// The runtime has work to do here that waits for nobody.
+    /// There is pending work: a start of the server, or a thaw, looks here.
     pub owes: bool,
     /// The node that took that work on itself.
     pub owner: NodeId,
@@ -290,7 +290,7 @@ pub enum SecretKind {
 /// was seen. Nothing that decides is kept here; losing every note would cost comfort, never safety.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Whose it is: `feishu.deliveries`.
+    /// Whose it is: `chat.feishu.out`.
     pub shelf: String,
     pub key: String,
     pub value: Vec<u8>,

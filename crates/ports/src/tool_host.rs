@@ -130,8 +130,8 @@ pub trait ToolHost: Send + Sync {
         Ok(())
     }
 
-    /// Looks for traces of an attempt whose executor is gone. Called only for calls that are not
-    /// simply run again (`read_only`, `idempotent`).
+    /// Looks for traces of an attempt whose executor is gone. Not called for `read_only`; for `idempotent` only when
+    /// the call is given up after several crashes.
     async fn recover(&self, call: &Call, attempt: u32) -> Recovery {
         let _ = (call, attempt);
         Recovery::Unknown { evidence: String::new() }

@@ -1,5 +1,6 @@
 //! The long connection: asks where to connect, keeps the connection alive, and hands on what comes.
-//! Each event is acknowledged when the inbox has it; the acknowledgement of a press is its reply.
+//! Each event is acknowledged when the inbox has it; the acknowledgement of a press is its reply. A press that takes
+//! longer than Feishu waits is acknowledged before that: if this process ends then, it is lost, and the card still asks.
 
 use std::time::Duration;
 

@@ -8,7 +8,8 @@ use ports::unpoisoned::Unpoisoned as _;
 
 use crate::limits::{REPLAYS_MAX, REPLAYS_MS};
 
-/// Only a first look: that an event counts once is kept elsewhere, and on disk.
+/// Only a first look. A message is remembered on disk by the chat service; a press again meets a hold that is decided,
+/// or a vote that is the same.
 #[derive(Debug, Default)]
 pub(super) struct Replays(Mutex<Seen>);
 

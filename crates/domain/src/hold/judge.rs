@@ -97,7 +97,7 @@ impl Hold {
         if digest.is_some_and(|digest| digest != self.digest()) {
             return Err(Refusal::VersionConflict { hold: Box::new(self.clone()) });
         }
-        // An approval that is complete and waits for a thaw: the person who gave it may still deny it.
+        // An external hold's approval that is complete and waits for a thaw: the person who gave it may still deny it.
         let takes_back =
             matches!(answer, Answer::Deny { .. }) && self.decided_by_votes(people).is_some();
         if !mine.is_empty() && !takes_back {
@@ -189,7 +189,7 @@ impl Hold {
     }
 
     /// What the votes so far decide, by people who are entitled now. Mostly the last vote decides at once;
-    /// but while all is frozen it only counts.
+    /// only to an external hold, while all is frozen, it just counts (`external_hold.rs`).
     pub fn decided_by_votes(&self, people: &People) -> Option<HoldState> {
         let entitled = |vote: &&Arc<Vote>| self.admits(&vote.by, people);
         self.votes.iter().rev().filter(entitled).find_map(|vote| {

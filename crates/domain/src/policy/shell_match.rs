@@ -255,9 +255,9 @@ mod tests {
     #[test]
     fn a_command_in_a_folder_of_secrets_shows_secrets() {
         for arguments in [
-            json!({"command": "cat config", "directory": "/home/ana/.kube"}),
-            json!({"cwd": "/home/ana/.ssh", "input": {"command": "cat config"}}),
-            json!({"cwd": "/", "input": {"command": "cat config", "workdir": "/root/.aws"}}),
+            json!({"command": "cat config", "directory": "/h/.kube"}),
+            json!({"cwd": "/h/.ssh", "input": {"command": "cat config"}}),
+            json!({"cwd": "/", "input": {"command": "cat config", "workdir": "/h/.aws"}}),
         ] {
             let facts = shell_facts(&arguments).unwrap();
             assert_eq!(facts.kinds(), [ShellKind::Read, ShellKind::Secret], "{arguments}");

@@ -40,7 +40,7 @@ impl Session {
             }
             Event::MessageAdded { message } => self.message_added(message),
             Event::CallProposed { id, call, clearance } => {
-                // Started, and then not begun: it does not execute.
+                // A start that is taken back (`Draft::not_begun`).
                 let state = self.calls.get(id).map(|record| &record.state);
                 let is_taken_back =
                     clearance.is_some() && matches!(state, Some(CallState::Running { .. }));

@@ -66,7 +66,8 @@ pub enum Command {
         attempt: u32,
         outcome: Outcome,
     },
-    /// This attempt has had no effect: before it began, all was frozen or the run is to stop.
+    /// This attempt has had no effect: before it began, all was frozen, the run was to stop, or the engine
+    /// was closing.
     NotBegun {
         call: CallId,
         attempt: u32,

@@ -95,7 +95,8 @@ pub enum CallState {
     Waiting {
         hold: HoldId,
     },
-    /// It may run, but does not yet: siblings are undecided, the house is frozen, a tool is missing.
+    /// It may run, but does not yet: siblings are undecided, all is frozen, a tool is missing. Not yet a
+    /// `ports::durable::ClearedCall`, which is made of `Running` alone.
     Cleared {
         clearance: Clearance,
     },

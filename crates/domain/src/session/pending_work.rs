@@ -12,7 +12,8 @@ pub enum PendingWork {
     Execute { call: CallId, node: NodeId },
     /// Stop this call: its run was cancelled.
     Stop { call: CallId, node: NodeId },
-    /// Cleared calls wait for something that is not a person: a thaw, a missing tool.
+    /// Cleared calls or a queued message wait: for siblings, a thaw, a tool. Only a changed tool makes work at once;
+    /// a thaw and recovery send `Command::Wake`.
     Wake,
 }
 

@@ -107,6 +107,7 @@ impl Stream for Session {
                 holds,
                 grants,
             },
+            // Chats are told by the follower of the log (`chat/follow.rs`).
             outbox: Vec::new(),
             write_before: engine.write_before(next, events),
         }

@@ -42,7 +42,7 @@ impl Operator {
 /// nobody.
 #[derive(Clone, Debug)]
 pub struct Press {
-    /// The same over redeliveries, and different for each press.
+    /// For the log: the same over redeliveries, and different for each press.
     pub event: String,
     pub operator: Option<Operator>,
     /// Where it was pressed: a forwarded card is pressed elsewhere.
@@ -182,7 +182,7 @@ pub enum Ruling {
     Invalid(String),
 }
 
-/// It could not be written down. The platform should deliver it again.
+/// It could not be written down. The platform should deliver a message again; the person should press again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not now")]
 pub struct Busy;
