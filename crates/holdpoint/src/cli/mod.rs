@@ -25,6 +25,7 @@ pub mod init;
 pub mod json;
 pub mod list;
 pub mod login;
+pub mod mcp;
 pub mod menu;
 pub mod output;
 pub mod policy;
@@ -100,6 +101,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         Command::Answer(args) => answer::answer(&client()?, terminal, &args).await,
         Command::Ask(args) => ask::run(&client()?, terminal, &args).await,
         Command::Gate(args) => gate::run(&client()?, terminal, &args).await,
+        Command::Mcp(command) => mcp::run(&client()?, command).await,
         Command::Hook(command) => return Ok(hook::run(server, terminal, command).await),
         Command::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
         Command::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
