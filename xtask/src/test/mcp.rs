@@ -28,8 +28,11 @@ fn gate(here: &Checkout, python: &Path) -> Result<Tally> {
     let binary = rust::binary(here)?;
     setup::npm_packages(here, GATE)?;
     let finished = Job::new("node")
-        .args(["--test", "--test-concurrency=2", "--test-timeout=60000", "--test-reporter=spec"])
-        .args(["serve.test.mjs"])
+        .args(["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec"])
+        .args(
+            ["proxy_legacy", "proxy_modern", "upstreams", "hostile", "serve"]
+                .map(|name| format!("{name}.test.mjs")),
+        )
         .within(here.join(GATE))
         .env("HOLDPOINT_BIN", &binary)
         .env("MCP_PYTHON", python)

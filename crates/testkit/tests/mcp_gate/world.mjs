@@ -47,6 +47,12 @@ match = { tool = "*__move_file" }
 then = "deny"
 
 [[policy.rules]]
+name = "edits are asked about for a moment"
+match = { tool = "*__edit_file" }
+then = "ask"
+ask = { roles = ["admin"], expires = "1s" }
+
+[[policy.rules]]
 name = "echoes are free"
 match = { tool = "*__echo*" }
 then = "allow"

@@ -1,10 +1,13 @@
 //! Which era of the protocol a request is of, and what it says about its client.
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use tools::mcp::{MODERN, RawObject, RpcMessage};
+use tools::mcp::{MODERN, RpcMessage};
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+const TASKS: &str = "io.modelcontextprotocol/tasks";
 pub(super) const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// The code of a protocol version that is not spoken.
 pub(super) const UNSUPPORTED_VERSION: i64 = -32022;
@@ -30,6 +33,29 @@ pub(super) struct RequestMeta {
     pub(super) era: ClientEra,
     /// Whoever wants to hear of progress says under which name.
     pub(super) progress_token: Option<Box<RawValue>>,
+    /// What the client of a modern request can do. A legacy one said it in its handshake.
+    pub(super) capabilities: ClientCapabilities,
+}
+
+/// What we may do with a client beside answering it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ClientCapabilities {
+    /// It shows forms to its user.
+    pub(super) forms: bool,
+    /// It takes a task in place of a result, and asks for it later.
+    pub(super) tasks: bool,
+}
+
+impl ClientCapabilities {
+    pub(super) fn parse(declared: &RawValue) -> ClientCapabilities {
+        let declared: Value = serde_json::from_str(declared.get()).unwrap_or_default();
+        // An empty declaration means forms.
+        let elicits = declared["elicitation"].as_object();
+        ClientCapabilities {
+            forms: elicits.is_some_and(|modes| modes.is_empty() || modes.contains_key("form")),
+            tasks: declared["extensions"][TASKS].is_object(),
+        }
+    }
 }
 
 impl RequestMeta {
@@ -42,12 +68,13 @@ impl RequestMeta {
             Some(version) if version == MODERN => ClientEra::Modern,
             Some(other) => return Err(other),
         };
-        Ok(RequestMeta { era, progress_token: token(&meta) })
+        let capabilities = match (era, meta.get(CAPABILITIES_KEY)) {
+            (ClientEra::Modern, Some(declared)) => ClientCapabilities::parse(declared),
+            _ => ClientCapabilities::default(),
+        };
+        let progress_token = meta.get("progressToken").map(ToOwned::to_owned);
+        Ok(RequestMeta { era, progress_token, capabilities })
     }
-}
-
-fn token(meta: &RawObject) -> Option<Box<RawValue>> {
-    meta.get("progressToken").map(ToOwned::to_owned)
 }
 
 /// Who we are, in the words of the protocol.
