@@ -83,6 +83,15 @@ test("a call that is hidden between line ends is not smuggled past", async (t) =
   assert.equal(JSON.parse(lines[0]).method, "notifications/x");
 });
 
+test("a call without an id, or under a name that looks like one, is not passed on", async (t) => {
+  const { w, client } = await started(t);
+  client.send('{"jsonrpc":"2.0","method":"tools/call","params":{"name":"note","arguments":{}}}');
+  const reply = await client.request(1, "Tools/Call", { name: "note", arguments: {} });
+  assert.equal(reply.error.code, -32601);
+  await client.request(2, "prompts/list");
+  assert.ok(!/tools\/call/i.test(received(w)), received(w));
+});
+
 test("an id is in use once, and ours are not for others", async (t) => {
   const { w, client } = await started(t);
   const first = call(client, 1, "note");

@@ -137,6 +137,18 @@ test("modern upstream: its own question does not need a second approval", async 
   assert.equal((await w.pending()).length, 0);
 });
 
+test("modern upstream: its question in a call that a person edited keeps the edited arguments", async (t) => {
+  const w = await world(t);
+  const client = await modern.connect(t, w, writer(w), {
+    capabilities: { elicitation: { form: {} } },
+    prepare: (client) => client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ana" } })),
+  });
+  const calling = modern.call(client, "sign", { name: "letter.txt" });
+  await w.answer({ verdict: "approve", arguments: { name: "edited.txt" } });
+  assert.match(text(await calling), /signed by Ana/);
+  assert.ok(w.has("edited.txt") && !w.has("letter.txt"));
+});
+
 test("the everything server: what is no call of a tool is passed on, both ways", async (t) => {
   const w = await world(t);
   const { CreateMessageRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");

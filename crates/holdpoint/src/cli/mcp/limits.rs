@@ -9,6 +9,8 @@ pub(super) const CALLS_MAX: usize = 200;
 /// How often a client that waits hears that it still does. Clients that reset their time-out on progress do so
 /// after a minute at the latest.
 pub(super) const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// A call that is allowed at once has nothing to say about waiting.
+pub(super) const PROGRESS_AFTER: Duration = Duration::from_secs(1);
 /// Between two tries to reach a server that is away.
 pub(super) const SERVER_AGAIN: Duration = Duration::from_millis(500);
 /// A question that nobody waits for is withdrawn, if the server is quick about it.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::limits::{PROGRESS_EVERY, SERVER_AGAIN, WITHDRAW_WITHIN};
+use super::limits::{PROGRESS_AFTER, PROGRESS_EVERY, SERVER_AGAIN, WITHDRAW_WITHIN};
 use super::peer::PeerOut;
 use super::reply::notification_line;
 use crate::cli::client::Client;
@@ -31,7 +31,7 @@ pub(super) async fn with_progress<T>(
 ) -> T {
     let Some(token) = token else { return work.await };
     tokio::pin!(work);
-    let mut ticks = tokio::time::interval(PROGRESS_EVERY);
+    let mut ticks = tokio::time::interval_at(Instant::now() + PROGRESS_AFTER, PROGRESS_EVERY);
     let mut progress = 0;
     loop {
         tokio::select! {

@@ -134,7 +134,7 @@ impl ProxySession {
 
     async fn run_call(self: Arc<Self>, mut call: GatedCall) {
         if let Some(open) = self.take_continuation(&call) {
-            let leave = GateLeave { hold: open.hold, edited: None };
+            let leave = GateLeave { hold: open.hold, edited: open.edited.clone() };
             return self.finish_call(&call, leave, Some(open)).await;
         }
         let form = match self.take_form_answer(&mut call).await {
@@ -330,13 +330,10 @@ impl ProxySession {
         leave: GateLeave,
         before: Option<OpenContinuation>,
     ) -> Result<RpcMessage, CallReply> {
-        let definitions = &call.upstream.definitions;
-        if definitions.is_stale()
-            || !matches!(definitions.status(&call.tool), DefinitionStatus::Pinned)
-        {
-            let why = "the tool's definition may have changed while people were asked; call again";
-            self.report(leave.hold, Err(why.into()));
-            return Err(denied(why));
+        if let Err(error) = self.check_definition(call).await {
+            let why = format!("{error:#}");
+            self.report(leave.hold, Err(why.clone()));
+            return Err(denied(&why));
         }
         let edited = leave.edited.as_ref().and_then(raw_arguments);
         let object = self.outgoing(call, wire_id, edited.as_deref());
@@ -358,13 +355,23 @@ impl ProxySession {
             CallOutcome::Succeeded => self.report(leave.hold, Ok(())),
             CallOutcome::Failed(why) => self.report(leave.hold, Err(why)),
             CallOutcome::NeedsInput { state } => {
-                self.states.keep_continuation(call.key, &state, leave.hold, before);
+                let next = OpenContinuation::next(leave.hold, leave.edited, before.as_ref());
+                self.states.keep_continuation(call.key, &state, next);
             }
         }
         if let Some(edited) = &edited {
             add_edit_note(&mut response, edited);
         }
         Ok(response)
+    }
+
+    /// The last look before a call is sent: people may have taken long.
+    async fn check_definition(&self, call: &GatedCall) -> anyhow::Result<()> {
+        self.refresh_definitions(&call.upstream, &own_meta(&call.params)).await?;
+        let is_known =
+            matches!(call.upstream.definitions.status(&call.tool), DefinitionStatus::Pinned);
+        anyhow::ensure!(is_known, "the tool has changed while people were asked; call again");
+        Ok(())
     }
 
     /// The client's own message, with what must be another: the tool's name, edited arguments, the id.
@@ -454,9 +461,8 @@ fn raw_arguments(arguments: &Arguments) -> Option<Box<RawValue>> {
 fn question_context(upstream: &Upstream) -> QuestionContext {
     let identity = upstream.definitions.identity().map(|identity| identity.to_string());
     let config = &upstream.config;
-    let words = std::iter::once(&config.program).chain(&config.args);
-    let command = words.map(String::as_str).collect::<Vec<_>>().join(" ");
-    QuestionContext::new(&config.name, identity, command)
+    // Not its arguments, which may hold secrets.
+    QuestionContext::new(&config.name, identity, &config.program)
 }
 
 /// For the model, and for the person who reads along.

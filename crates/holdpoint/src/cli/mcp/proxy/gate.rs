@@ -43,7 +43,7 @@ pub(super) enum QuestionSubject {
 pub(super) struct QuestionContext {
     pub(super) mcp_server: String,
     pub(super) says_it_is: Option<String>,
-    pub(super) command: String,
+    pub(super) program: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pinned_definition: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,11 +52,11 @@ pub(super) struct QuestionContext {
 }
 
 impl QuestionContext {
-    pub(super) fn new(server: &str, identity: Option<String>, command: String) -> QuestionContext {
+    pub(super) fn new(server: &str, identity: Option<String>, program: &str) -> QuestionContext {
         QuestionContext {
             mcp_server: server.to_owned(),
             says_it_is: identity,
-            command,
+            program: program.to_owned(),
             pinned_definition: None,
             offered_definition: None,
             match_key: String::new(),
@@ -223,8 +223,9 @@ impl HoldGate {
         match hold["state"].as_str() {
             Some("approved") => {}
             Some("answered") => {
-                let said = &hold["decision"]["content"];
-                let said = said.as_str().map_or_else(|| unanswered(hold), visible);
+                let decision = &hold["decision"];
+                let said = decision["content"].as_str().or_else(|| decision["respond"].as_str());
+                let said = said.map_or_else(|| unanswered(hold), visible);
                 return Ok(Judged::Refused(format!("A person answered in its place: {said}")));
             }
             _ => return Ok(Judged::Refused(format!("{}{rule}", unanswered(hold)))),

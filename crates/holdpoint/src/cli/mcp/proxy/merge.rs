@@ -18,7 +18,7 @@ use crate::cli::mcp::era::HOLDPOINT;
 use crate::cli::mcp::limits::RELAYED_MAX;
 use crate::cli::mcp::reply::RpcFailure;
 
-const METHOD_NOT_FOUND: i64 = -32601;
+pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 /// What we could not take apart again.
 const NOT_MERGED: [&str; 3] = ["tasks", "experimental", "extensions"];
 

@@ -14,7 +14,7 @@ use tools::mcp::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcId, RpcKind
 
 use super::config::ToolNaming;
 use super::gate::HoldGate;
-use super::merge::MergeState;
+use super::merge::{METHOD_NOT_FOUND, MergeState};
 use super::states::RequestStates;
 use super::tasks::TaskTable;
 use super::upstream::{Upstream, response_id};
@@ -146,11 +146,13 @@ impl ProxySession {
             RpcKind::Notification { method } if method == "notifications/cancelled" => {
                 self.cancel_request(&message);
             }
-            RpcKind::Notification { .. } => {
+            RpcKind::Notification { method } if method.starts_with("notifications/") => {
                 for upstream in &self.upstreams {
                     let _ = upstream.send(&message.object);
                 }
             }
+            // A call without an id is none, but an upstream could carry it out all the same.
+            RpcKind::Notification { .. } => {}
             RpcKind::Response { id } => self.take_answer(&id.clone(), message),
         }
     }
@@ -183,6 +185,10 @@ impl ProxySession {
         }
         match method {
             "tools/call" => self.start_call(id, message),
+            // An upstream may read names more generously than we do.
+            _ if is_like_call(method) => {
+                Err(RpcFailure::new(METHOD_NOT_FOUND, "write the method as `tools/call`"))
+            }
             "tasks/get" | "tasks/cancel" | "tasks/update" if self.has_task(&message) => {
                 self.take_task_request(id, method, &message).await
             }
@@ -354,6 +360,26 @@ impl ProxySession {
     }
 }
 
+fn is_like_call(method: &str) -> bool {
+    let plain: String = method.chars().filter(char::is_ascii_alphanumeric).collect();
+    plain.eq_ignore_ascii_case("toolscall")
+}
+
 fn task_id(message: &RpcMessage) -> Option<String> {
     message.params()?.get_text("taskId")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_looks_like_a_call_is_not_passed_on() {
+        for method in ["tools/call ", "Tools/Call", "tools//call", "tools\\call", "tools.call\0"] {
+            assert!(is_like_call(method), "{method}");
+        }
+        for method in ["tools/list", "prompts/get", "tools/callback", "sampling/createMessage"] {
+            assert!(!is_like_call(method), "{method}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use domain::digest::Digest;
 use domain::id::HoldId;
+use domain::json::Arguments;
 use ports::unpoisoned::Unpoisoned as _;
 
 use super::gate::PendingHold;
@@ -21,10 +22,23 @@ pub(super) struct OpenForm {
 }
 
 /// A call that was let through, and whose upstream wants to know more before it goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OpenContinuation {
     pub(super) hold: HoldId,
+    /// What a person made of the arguments: each round is sent with these.
+    pub(super) edited: Option<Arguments>,
     rounds: usize,
+}
+
+impl OpenContinuation {
+    /// The next round of a call; `before` is the last one.
+    pub(super) fn next(
+        hold: HoldId,
+        edited: Option<Arguments>,
+        before: Option<&OpenContinuation>,
+    ) -> OpenContinuation {
+        OpenContinuation { hold, edited, rounds: before.map_or(0, |before| before.rounds) + 1 }
+    }
 }
 
 #[derive(Default)]
@@ -55,17 +69,10 @@ impl RequestStates {
     }
 
     /// The upstream asked something: the answer comes with the same call again, which is covered already.
-    pub(super) fn keep_continuation(
-        &self,
-        key: Digest,
-        state: &str,
-        hold: HoldId,
-        before: Option<OpenContinuation>,
-    ) {
-        let rounds = before.map_or(0, |before| before.rounds) + 1;
+    pub(super) fn keep_continuation(&self, key: Digest, state: &str, next: OpenContinuation) {
         let mut open = self.continuations.lock().unpoisoned();
-        if rounds <= CONTINUATIONS_MAX && open.len() < OPEN_STATES_MAX {
-            open.insert((key, state.to_owned()), OpenContinuation { hold, rounds });
+        if next.rounds <= CONTINUATIONS_MAX && open.len() < OPEN_STATES_MAX {
+            open.insert((key, state.to_owned()), next);
         }
     }
 
@@ -104,14 +111,17 @@ mod tests {
         let states = RequestStates::default();
         let key = Digest::of(b"a");
         let hold = HOLD.parse().unwrap();
-        let mut before = None;
+        let edited = Arguments::parse(br#"{"a": 1}"#).ok();
+        let mut before: Option<OpenContinuation> = None;
         for round in 0..CONTINUATIONS_MAX {
-            states.keep_continuation(key, "s", hold, before);
+            let next = OpenContinuation::next(hold, edited.clone(), before.as_ref());
+            states.keep_continuation(key, "s", next);
             before = states.take_continuation(key, "s");
-            assert!(before.is_some(), "{round}");
+            assert!(before.as_ref().is_some_and(|open| open.edited == edited), "{round}");
             assert!(states.take_continuation(key, "s").is_none());
         }
-        states.keep_continuation(key, "s", hold, before);
+        let next = OpenContinuation::next(hold, edited, before.as_ref());
+        states.keep_continuation(key, "s", next);
         assert_eq!(states.take_continuation(key, "s"), None);
     }
 }

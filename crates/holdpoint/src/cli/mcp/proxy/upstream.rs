@@ -183,9 +183,9 @@ impl UpstreamPipes {
         // The end of its input tells it to leave.
         drop(stdin);
         let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        let _ = tokio::time::timeout(UPSTREAM_ENDS_WITHIN, child.wait()).await;
-        if let Some(group) = group {
-            // What it started itself goes with it; most often nothing is left.
+        let ended = tokio::time::timeout(UPSTREAM_ENDS_WITHIN, child.wait()).await;
+        // While it lives, the group's id is its own.
+        if let (Err(_), Some(group)) = (ended, group) {
             let _ = killpg(group, Signal::SIGKILL);
         }
         let _ = child.wait().await;
