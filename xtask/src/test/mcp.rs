@@ -1,18 +1,43 @@
-//! The public MCP servers, pinned, behind the real binary: `crates/testkit/tests/mcp`.
+//! MCP on the real binary: public servers, pinned, as tools of an agent (`crates/testkit/tests/mcp`), and official clients before
+//! `holdpoint mcp` (`crates/testkit/tests/mcp_gate`).
+
+use std::path::Path;
 
 use anyhow::Result;
 
 use super::rust;
 use crate::checkout::Checkout;
+use crate::job::Job;
 use crate::setup;
-use crate::tally::Tally;
+use crate::tally::{Runner, Tally};
 
 const SERVERS: &str = "crates/testkit/tests/mcp/servers";
+const GATE: &str = "crates/testkit/tests/mcp_gate";
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     let servers = here.join(SERVERS);
     let modules = setup::node(here, "mcp-servers", &servers)?;
     let python = setup::python(here, "mcp-python", &servers.join("requirements.txt"))?;
+    let mut tally = gate(here, &python)?;
     let variables = [("MCP_NODE_MODULES", modules), ("MCP_PYTHON", python)];
-    rust::one_module(here, &rust::MCP, &variables)
+    tally += rust::one_module(here, &rust::MCP, &variables)?;
+    Ok(tally)
+}
+
+fn gate(here: &Checkout, python: &Path) -> Result<Tally> {
+    let binary = rust::binary(here)?;
+    setup::npm_packages(here, GATE)?;
+    let finished = Job::new("node")
+        .args(["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec"])
+        .args(
+            ["proxy_legacy", "proxy_modern", "upstreams", "hostile", "serve"]
+                .map(|name| format!("{name}.test.mjs")),
+        )
+        .within(here.join(GATE))
+        .env("HOLDPOINT_BIN", &binary)
+        .env("MCP_PYTHON", python)
+        .keep(Runner::Node.keep())
+        .limit_minutes(4)
+        .run()?;
+    Ok(Runner::Node.tally(&finished))
 }

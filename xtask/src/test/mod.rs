@@ -31,7 +31,7 @@ pub(crate) const PARTS: [Part; 12] = [
         about: "others' clients on the doors of the real binary",
         run: doors::run,
     },
-    Part { name: "mcp", about: "public MCP servers behind the real binary", run: mcp::run },
+    Part { name: "mcp", about: "public MCP servers and clients on the real binary", run: mcp::run },
     Part {
         name: "channels",
         about: "the chat platforms' own SDKs on our channels and fakes",

@@ -3,6 +3,7 @@
 mod admin;
 mod holds;
 mod hook;
+mod mcp;
 mod shell;
 
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 pub use admin::*;
 pub use holds::*;
 pub use hook::*;
+pub use mcp::*;
 pub use shell::*;
 
 /// Holds AI agents at the dangerous step until an entitled person has approved exactly that call.
@@ -68,6 +70,9 @@ pub enum CliCommand {
     /// Stand before the tool calls of a coding agent: Claude Code, Codex, Gemini CLI, Cursor.
     #[command(subcommand)]
     Hook(HookCommand),
+    /// Stand before the tools of MCP servers, and let MCP clients ask people.
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Check rules, and ask which one decides.
     #[command(subcommand)]
     Policy(PolicyCommand),

@@ -12,6 +12,7 @@ use domain::id::HoldId;
 use domain::visible::visible;
 use reqwest::{Method, Response, StatusCode, Url};
 use ring::rand::SecureRandom as _;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::exit::UsageError;
@@ -135,7 +136,7 @@ impl Client {
     }
 
     /// The key makes the repeats of one call one; another call has another.
-    pub async fn post(&self, path: &str, content: &Value) -> anyhow::Result<Value> {
+    pub async fn post(&self, path: &str, content: &impl Serialize) -> anyhow::Result<Value> {
         self.post_under(&fresh_key()?, path, content).await
     }
 
@@ -144,7 +145,7 @@ impl Client {
         &self,
         key: &str,
         path: &str,
-        content: &Value,
+        content: &impl Serialize,
     ) -> anyhow::Result<Value> {
         let request = || {
             let request = self.request(Method::POST, path).timeout(REPLY);
@@ -385,7 +386,7 @@ pub fn understood(bytes: &[u8]) -> anyhow::Result<Value> {
     )
 }
 
-fn fresh_key() -> anyhow::Result<String> {
+pub(super) fn fresh_key() -> anyhow::Result<String> {
     let mut bytes = [0u8; 18];
     let chance = ring::rand::SystemRandom::new();
     chance.fill(&mut bytes).map_err(|_| anyhow::anyhow!("the system gives no random bytes"))?;

@@ -25,6 +25,7 @@ pub mod init;
 pub mod json;
 pub mod list;
 pub mod login;
+pub mod mcp;
 pub mod menu;
 pub mod output;
 pub mod policy;
@@ -102,6 +103,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         CliCommand::Answer(args) => answer::answer(&client()?, terminal, &args).await,
         CliCommand::Ask(args) => ask::run(&client()?, terminal, &args).await,
         CliCommand::Gate(args) => gate::run(&client()?, terminal, &args).await,
+        CliCommand::Mcp(command) => mcp::run(&client()?, command).await,
         CliCommand::Hook(command) => return Ok(hook::run(server, terminal, command).await),
         CliCommand::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
         CliCommand::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),

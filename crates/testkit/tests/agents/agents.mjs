@@ -25,6 +25,22 @@ export const claude = {
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       },
     }),
+  /** Its own rules leave the call open, so that it asks our MCP server. */
+  prompt(w) {
+    const holdpoint = { command: process.env.HOLDPOINT_BIN, args: ["mcp", "serve", "--server", w.url] };
+    const servers = join(w.home, "mcp.json");
+    writeFileSync(servers, JSON.stringify({ mcpServers: { holdpoint } }));
+    const args = ["-p", "go", "--output-format", "json", "--model", MODEL];
+    return run(bin("claude"), [...args, "--mcp-config", servers, "--permission-prompt-tool", "mcp__holdpoint__ask"], {
+      cwd: w.project,
+      env: {
+        ...w.env,
+        ANTHROPIC_BASE_URL: w.modelUrl,
+        ANTHROPIC_API_KEY: KEY,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      },
+    });
+  },
 };
 
 export const codex = {

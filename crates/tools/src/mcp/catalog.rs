@@ -7,19 +7,19 @@ use domain::json::canonical;
 use domain::phrase::{PhraseCode, RunDetail, SERVER_CLAIMS};
 use serde_json::Value;
 
-use super::limits::{DEFINITION_BYTES_MAX, TOOL_NAME_MAX};
+use super::limits::{DEFINITION_BYTES_MAX, TOOL_NAME_MAX, TOOLS_MAX};
 use super::link::ServerIdentity;
 
 /// One tool, word for word: also what we do not understand, since the server may.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct McpDefinition {
-    pub(crate) name: String,
-    pub(crate) whole: Value,
+pub struct McpDefinition {
+    pub name: String,
+    pub whole: Value,
 }
 
 impl McpDefinition {
     /// The error says which tool is left out, and why.
-    pub(crate) fn parse(whole: Value) -> Result<McpDefinition, String> {
+    pub fn parse(whole: Value) -> Result<McpDefinition, String> {
         let name = whole["name"].as_str().unwrap_or_default().to_owned();
         let shown = domain::visible::visible(&name.chars().take(80).collect::<String>());
         let sound = (1..=TOOL_NAME_MAX).contains(&name.len())
@@ -37,17 +37,17 @@ impl McpDefinition {
         Ok(McpDefinition { name, whole })
     }
 
-    pub(crate) fn description(&self) -> &str {
+    pub fn description(&self) -> &str {
         let text = self.whole["description"].as_str().filter(|text| !text.trim().is_empty());
         text.or_else(|| self.whole["title"].as_str()).unwrap_or(&self.name)
     }
 
-    pub(crate) fn input_schema(&self) -> &Value {
+    pub fn input_schema(&self) -> &Value {
         &self.whole["inputSchema"]
     }
 
     /// What the server claims about its effects. For people to read; it decides nothing.
-    pub(crate) fn describe_claims(&self, detail: &mut RunDetail) {
+    pub fn describe_claims(&self, detail: &mut RunDetail) {
         let claims = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
         let worded = SERVER_CLAIMS.as_chunks::<2>().0.iter();
         let said: Vec<&str> = claims
@@ -65,7 +65,7 @@ impl McpDefinition {
     }
 
     /// Of every word of the definition, and of who said it.
-    pub(crate) fn pin_digest(&self, identity: &ServerIdentity) -> Digest {
+    pub fn pin_digest(&self, identity: &ServerIdentity) -> Digest {
         Framed::new("holdpoint.mcp.definition.v1")
             .field("server", identity.name.as_bytes())
             .field("version", identity.version.as_bytes())
@@ -76,21 +76,21 @@ impl McpDefinition {
 
 /// One look at all tools of a server.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct McpCatalog {
-    pub(crate) identity: ServerIdentity,
+pub struct McpCatalog {
+    pub identity: ServerIdentity,
     definitions: BTreeMap<String, McpDefinition>,
     /// In the server's order.
-    pub(crate) order: Vec<String>,
+    pub order: Vec<String>,
     /// What was left out, and why.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl McpCatalog {
-    pub(crate) fn new(identity: ServerIdentity) -> McpCatalog {
+    pub fn new(identity: ServerIdentity) -> McpCatalog {
         McpCatalog { identity, definitions: BTreeMap::new(), order: Vec::new(), notes: Vec::new() }
     }
 
-    pub(crate) fn add_definition(&mut self, definition: McpDefinition) -> Result<(), String> {
+    pub fn add_definition(&mut self, definition: McpDefinition) -> Result<(), String> {
         let name = definition.name.clone();
         // Two tools of one name: a call could mean either.
         if self.definitions.insert(name.clone(), definition).is_some() {
@@ -100,15 +100,32 @@ impl McpCatalog {
         Ok(())
     }
 
-    pub(crate) fn add_note(&mut self, why: String) {
+    /// One page of a list, and the cursor of the next one if there is one. The error is why the list is not used.
+    pub fn add_page(&mut self, page: &mut Value) -> Result<Option<Value>, String> {
+        let Value::Array(tools) = page["tools"].take() else {
+            return Err("its list of tools is no list".into());
+        };
+        for tool in tools {
+            match McpDefinition::parse(tool) {
+                Ok(definition) => self.add_definition(definition)?,
+                Err(why) => self.add_note(why),
+            }
+            if self.len() > TOOLS_MAX {
+                return Err(format!("it has more than {TOOLS_MAX} tools"));
+            }
+        }
+        Ok(Some(page["nextCursor"].take()).filter(|cursor| !cursor.is_null()))
+    }
+
+    fn add_note(&mut self, why: String) {
         self.notes.push(why);
     }
 
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.definitions.len() + self.notes.len()
     }
 
-    pub(crate) fn find_definition(&self, name: &str) -> Option<&McpDefinition> {
+    pub fn find_definition(&self, name: &str) -> Option<&McpDefinition> {
         self.definitions.get(name)
     }
 }

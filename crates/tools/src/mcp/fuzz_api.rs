@@ -12,10 +12,10 @@ use tokio::io::BufReader;
 use super::catalog::McpDefinition;
 use super::content;
 use super::elicit::Elicitation;
+use super::line::next_line;
 use super::link::ServerIdentity;
 use super::message::{JsonRpcIncoming, answer_bytes, own_answer};
 use super::pins::PinFile;
-use super::stdio::next_line;
 
 /// A message, as far as it says whose it is.
 #[derive(Clone, Debug, PartialEq)]

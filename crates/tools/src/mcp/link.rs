@@ -10,15 +10,15 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::catalog::{McpCatalog, McpDefinition};
-use super::limits::{DISCOVER_WITHIN, PAGES_MAX, TOOLS_MAX};
+use super::catalog::McpCatalog;
+use super::limits::{DISCOVER_WITHIN, PAGES_MAX};
 use super::message::NO_SUCH_VERSION;
 use super::transport::{McpRequest, McpTransport, ServerAsk, TransportError};
 
 /// The era without a handshake.
-pub(crate) const MODERN: &str = "2026-07-28";
+pub const MODERN: &str = "2026-07-28";
 /// Versions with a handshake that we speak, newest first.
-const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProtocolEra {
@@ -28,13 +28,13 @@ pub(crate) enum ProtocolEra {
 
 /// Who a server says it is. Part of what is pinned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ServerIdentity {
-    pub(crate) name: String,
-    pub(crate) version: String,
+pub struct ServerIdentity {
+    pub name: String,
+    pub version: String,
 }
 
 impl ServerIdentity {
-    fn parse(info: &Value) -> ServerIdentity {
+    pub fn parse(info: &Value) -> ServerIdentity {
         // As much of a name as a person reads.
         let text = |key: &str| {
             let text = info[key].as_str().unwrap_or_default();
@@ -185,22 +185,10 @@ impl McpLink {
                 None => json!({}),
             };
             let mut page = self.send_request("tools/list", params, None).await?;
-            let Value::Array(tools) = page["tools"].take() else {
-                return Err(bad("its list of tools is no list".into()));
-            };
-            for tool in tools {
-                match McpDefinition::parse(tool) {
-                    Ok(definition) => catalog.add_definition(definition).map_err(bad)?,
-                    Err(why) => catalog.add_note(why),
-                }
-                if catalog.len() > TOOLS_MAX {
-                    return Err(bad(format!("it has more than {TOOLS_MAX} tools")));
-                }
-            }
-            match page["nextCursor"].take() {
-                Value::String(next) if !cursors.contains(&next) => cursors.push(next),
-                Value::Null => return Ok(catalog),
-                _ => return Err(bad("its list of tools goes in a circle".into())),
+            match catalog.add_page(&mut page).map_err(bad)? {
+                Some(Value::String(next)) if !cursors.contains(&next) => cursors.push(next),
+                None => return Ok(catalog),
+                Some(_) => return Err(bad("its list of tools goes in a circle".into())),
             }
         }
         Err(bad(format!("its list of tools has more than {PAGES_MAX} pages")))

@@ -116,7 +116,7 @@ pub(crate) fn answer_bytes(id: &Value, answer: Result<Value, RpcError>) -> Vec<u
 
 /// One line without its end. Arguments are passed on as the very bytes that were approved, and those
 /// may be spread over lines: outside of strings, where JSON has no bare line ends, these are white space.
-fn json_line(message: &impl Serialize) -> Vec<u8> {
+pub(crate) fn json_line(message: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(message).unwrap_or_default();
     for byte in &mut bytes {
         if matches!(*byte, b'\n' | b'\r') {

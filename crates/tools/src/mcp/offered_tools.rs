@@ -14,7 +14,7 @@ use super::server::{McpConfig, ServerCore};
 
 /// How what the server shows stands to what was pinned.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PinStatus {
+pub enum PinStatus {
     /// The same, or the server has not been seen since we started.
     Pinned,
     /// Another than was pinned, or one that was not there then: a person looks at it first.
@@ -25,15 +25,15 @@ pub(crate) enum PinStatus {
 
 /// One definition of a tool, and how it came to be on the shelf.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct OfferedTool {
+pub struct OfferedTool {
     /// As the server shows it; as it is pinned where the server shows nothing.
-    pub(crate) definition: McpDefinition,
-    pub(crate) identity: ServerIdentity,
-    pub(crate) standing: PinStatus,
+    pub definition: McpDefinition,
+    pub identity: ServerIdentity,
+    pub standing: PinStatus,
 }
 
 impl OfferedTool {
-    fn find_offered(
+    pub fn find_offered(
         name: &str,
         pins: &PinStore,
         catalog: Option<&McpCatalog>,

@@ -18,7 +18,7 @@ use super::link::ServerIdentity;
 
 /// The pins of one server, as they are on disk.
 #[derive(Debug)]
-pub(crate) struct PinStore {
+pub struct PinStore {
     file: PathBuf,
     tools: BTreeMap<String, ToolPin>,
     /// There was no file: what the server shows first is taken as it is.
@@ -27,21 +27,21 @@ pub(crate) struct PinStore {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ToolPin {
-    pub(crate) server: ServerIdentity,
+pub struct ToolPin {
+    pub server: ServerIdentity,
     definition: Value,
 }
 
 impl ToolPin {
-    pub(crate) fn new(server: ServerIdentity, definition: &McpDefinition) -> ToolPin {
+    pub fn new(server: ServerIdentity, definition: &McpDefinition) -> ToolPin {
         ToolPin { server, definition: definition.whole.clone() }
     }
 
-    pub(crate) fn parse_definition(&self) -> Option<McpDefinition> {
+    pub fn parse_definition(&self) -> Option<McpDefinition> {
         McpDefinition::parse(self.definition.clone()).ok()
     }
 
-    pub(crate) fn parse_digest(&self) -> Option<Digest> {
+    pub fn parse_digest(&self) -> Option<Digest> {
         self.parse_definition().map(|definition| definition.pin_digest(&self.server))
     }
 }
@@ -94,7 +94,7 @@ impl PinStore {
     /// A file that cannot be read is an error and not an empty one: an empty one would trust whatever
     /// comes. One that is gone although the server `was_seen` is not a first use either: then every tool is
     /// asked about.
-    pub(crate) fn open(folder: &Path, server: &str, was_seen: bool) -> Result<PinStore, PinError> {
+    pub fn open(folder: &Path, server: &str, was_seen: bool) -> Result<PinStore, PinError> {
         let file = folder.join(format!("{server}.json"));
         let unreadable =
             |why: String| PinError::Unreadable { file: file.display().to_string(), why };
@@ -115,29 +115,29 @@ impl PinStore {
         Ok(PinStore { file, tools: read.tools, is_first_use: false })
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    pub(crate) fn is_first_use(&self) -> bool {
+    pub fn is_first_use(&self) -> bool {
         self.is_first_use
     }
 
     /// From now on a tool that is not pinned is a new one.
-    pub(crate) fn end_first_use(&mut self) {
+    pub fn end_first_use(&mut self) {
         self.is_first_use = false;
     }
 
-    pub(crate) fn find_pin(&self, name: &str) -> Option<&ToolPin> {
+    pub fn find_pin(&self, name: &str) -> Option<&ToolPin> {
         self.tools.get(name)
     }
 
-    pub(crate) fn tool_names(&self) -> impl Iterator<Item = &String> {
+    pub fn tool_names(&self) -> impl Iterator<Item = &String> {
         self.tools.keys()
     }
 
     /// On disk before this returns.
-    pub(crate) fn add_pins(&mut self, pins: Vec<(String, ToolPin)>) -> Result<(), PinError> {
+    pub fn add_pins(&mut self, pins: Vec<(String, ToolPin)>) -> Result<(), PinError> {
         let mut tools = self.tools.clone();
         tools.extend(pins);
         let file = PinFile { version: VERSION, tools };

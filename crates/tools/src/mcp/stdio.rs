@@ -18,6 +18,7 @@ use super::limits::{
     GARBAGE_LINES_MAX, MESSAGE_BYTES_MAX, OUTBOX_MAX, PENDING_MAX, STDERR_LINE_MAX,
     STDERR_LINES_MAX,
 };
+use super::line::next_line;
 use super::message::{self, JsonRpcIncoming, RpcError};
 use super::transport::{McpRequest, McpTransport, ServerAsk, TransportError};
 use crate::gated_io::first_write;
@@ -220,31 +221,6 @@ impl StdioState {
         tracing::warn!(server = %self.server, calls = asks.len(), "MCP question cancelled: not exactly one call is in flight");
         let cancel = message::answer_bytes(&id, Ok(serde_json::json!({"action": "cancel"})));
         self.outbox.try_send(OutgoingLine::without_gate(cancel)).is_ok()
-    }
-}
-
-/// A line without its end; `None` at the end of the stream.
-pub(super) async fn next_line(
-    from: &mut (impl AsyncBufRead + Unpin),
-    max: usize,
-) -> Result<Option<Vec<u8>>, String> {
-    let mut line = Vec::new();
-    loop {
-        let chunk = from.fill_buf().await.map_err(|error| format!("it cannot be read: {error}"))?;
-        if chunk.is_empty() {
-            // Half a line at the end is none.
-            return Ok(None);
-        }
-        let end = chunk.iter().position(|byte| *byte == b'\n');
-        let taken = end.unwrap_or(chunk.len());
-        if line.len() + taken > max {
-            return Err(format!("it sent a message of more than {max} bytes"));
-        }
-        line.extend_from_slice(&chunk[..taken]);
-        from.consume(end.map_or(taken, |end| end + 1));
-        if end.is_some() {
-            return Ok(Some(line));
-        }
     }
 }
 

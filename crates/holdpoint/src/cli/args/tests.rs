@@ -40,7 +40,9 @@ fn every_command_says_what_it_does_and_gives_an_example() {
             // These print what they are asked for, and nothing about it.
             let plain = ["gate", "completions", "man"].contains(&command.get_name())
                 // These speak JSON as their agent does.
-                || ["claude", "codex", "gemini", "cursor"].contains(&command.get_name());
+                || ["claude", "codex", "gemini", "cursor"].contains(&command.get_name())
+                // These speak MCP.
+                || path.contains(" mcp ");
             assert!(plain || help.contains("--json"), "{path} has no --json");
             assert!(help.contains(&format!("\n  {path}")), "{path}: {help}");
         }
@@ -71,6 +73,7 @@ fn every_command_says_what_it_does_and_gives_an_example() {
             "login",
             "logout",
             "man",
+            "mcp",
             "policy",
             "reply",
             "serve",

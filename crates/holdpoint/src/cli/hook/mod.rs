@@ -17,14 +17,17 @@ mod toml_block;
 
 use std::io::Read as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
+use serde_json::Value;
 
 use super::args::{HookCommand, HookHost, HookRunArgs};
 use super::client::Client;
 use super::exit;
 use super::output::Terminal;
 use host::HookReply;
+use proposal::HookProposal;
 
 /// A call that is longer than this is not shown to anybody.
 const STDIN_BYTES_MAX: u64 = 8 << 20;
@@ -57,6 +60,54 @@ pub async fn run(server: &str, terminal: &Terminal, command: HookCommand) -> Exi
     };
     let ended = host::print(host, &reply, failed);
     ExitCode::from(ended)
+}
+
+/// What Claude Code's permission prompt is told.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum PermissionDecision {
+    /// The arguments that were approved.
+    Allow(Value),
+    Deny(String),
+}
+
+/// A call that Claude Code's own rules left open and that reaches us through its permission prompt: the same
+/// question, under the same rules, as from its hook. Every error is a denial.
+pub(super) async fn decide_permission(
+    client: &Client,
+    session: &str,
+    prompt: PermissionPrompt,
+    wait: Duration,
+) -> PermissionDecision {
+    let asked = prompt.input.clone();
+    let decided = async {
+        anyhow::ensure!(!prompt.tool_name.is_empty(), "the prompt names no tool");
+        anyhow::ensure!(asked.is_object(), "the arguments are no object");
+        let directory = std::env::current_dir().context("the current directory cannot be read")?;
+        let proposal = HookProposal {
+            session: session.to_owned(),
+            use_id: prompt.tool_use_id,
+            tool: prompt.tool_name,
+            input: prompt.input,
+            directory,
+            subagent: None,
+        };
+        let args = HookRunArgs { wait, defer: false };
+        decide::decide(client, HookHost::Claude, &proposal, &args).await
+    };
+    match decided.await {
+        Ok(HookReply::Allow { input, .. }) => PermissionDecision::Allow(input.unwrap_or(asked)),
+        Ok(HookReply::Deny(why) | HookReply::Defer(why)) => PermissionDecision::Deny(why),
+        Err(error) => PermissionDecision::Deny(denial(&format!("{error:#}"))),
+    }
+}
+
+/// The arguments of Claude Code's permission prompt.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub(super) struct PermissionPrompt {
+    tool_name: String,
+    input: Value,
+    #[serde(default)]
+    tool_use_id: Option<String>,
 }
 
 fn told(terminal: &Terminal, ended: anyhow::Result<exit::Exit>) -> ExitCode {

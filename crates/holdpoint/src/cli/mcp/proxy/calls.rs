@@ -1,0 +1,471 @@
+//! One call of a tool: reviewed, put to the policy, waited for, passed on, reported.
+
+use std::sync::{Arc, Mutex};
+
+use domain::digest::{Digest, Framed};
+use domain::id::HoldId;
+use domain::json::Arguments;
+use ports::unpoisoned::Unpoisoned as _;
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tools::mcp::{INVALID_PARAMS, RawObject, RpcId, RpcMessage};
+
+use super::config::ToolNaming;
+use super::definitions::DefinitionStatus;
+use super::forms::FormRung;
+use super::gate::{
+    GateLeave, GateQuestion, GateStanding, PendingHold, QuestionContext, QuestionSubject,
+    match_key, report_outcome,
+};
+use super::listing::own_meta;
+use super::outcome::{CallOutcome, add_edit_note, state_text};
+use super::session::{ClientRequest, ProxySession};
+use super::states::OpenContinuation;
+use super::tasks::TaskState;
+use super::upstream::{Upstream, UpstreamError};
+use crate::cli::mcp::era::{RequestMeta, UNSUPPORTED_VERSION};
+use crate::cli::mcp::reply::{CallReply, RpcFailure};
+use crate::cli::mcp::waiting::{wait_until, with_progress};
+
+/// How often a question is asked anew because its approval went to another call, or its definition changed again.
+const ROUNDS_MAX: usize = 3;
+
+pub(super) struct GatedCall {
+    pub(super) id: RpcId,
+    pub(super) upstream: Arc<Upstream>,
+    index: usize,
+    /// As the upstream calls it.
+    pub(super) tool: String,
+    message: RpcMessage,
+    pub(super) params: RawObject,
+    pub(super) arguments: Arguments,
+    pub(super) meta: RequestMeta,
+    pub(super) key: Digest,
+    cancelled: CancellationToken,
+}
+
+/// How long a call waits, and who is told that it does.
+pub(super) struct CallWait {
+    /// `None`: as long as people take.
+    until: Option<Instant>,
+    announce: Mutex<Option<oneshot::Sender<HoldId>>>,
+    pub(super) form: FormRung,
+}
+
+/// What became of the question whether a call may be made.
+pub(super) enum CallVerdict {
+    Run(GateLeave),
+    Reply(CallReply),
+    /// The client shows a form and repeats the call with what was answered.
+    Form(Box<RawValue>),
+    Cancelled,
+}
+
+pub(super) enum Waited {
+    Decided(serde_json::Value),
+    Form(Box<RawValue>),
+    Later,
+    Cancelled,
+}
+
+impl ProxySession {
+    pub(super) fn start_call(
+        self: Arc<Self>,
+        id: &RpcId,
+        message: RpcMessage,
+    ) -> Result<(), RpcFailure> {
+        let call = self.parse_call(id, message)?;
+        let session = self.clone();
+        self.tracker.spawn(async move { session.run_call(call).await });
+        Ok(())
+    }
+
+    fn parse_call(&self, id: &RpcId, message: RpcMessage) -> Result<GatedCall, RpcFailure> {
+        let bad = |why: String| RpcFailure::new(INVALID_PARAMS, why);
+        let meta = RequestMeta::parse(&message).map_err(|version| {
+            RpcFailure::new(
+                UNSUPPORTED_VERSION,
+                format!("`{version}` is not a version that is spoken"),
+            )
+        })?;
+        let params = message
+            .params()
+            .ok_or_else(|| bad("`params` must be an object in which no key stands twice".into()))?;
+        let name = params.get_text("name").unwrap_or_default();
+        let (index, tool) = self.find_tool(&name).ok_or_else(|| {
+            bad(format!("there is no tool `{}`", domain::visible::visible(&name)))
+        })?;
+        let text = params.get("arguments").map_or("{}", RawValue::get);
+        let arguments = Arguments::parse(text.as_bytes()).map_err(|why| bad(why.to_string()))?;
+        let upstream = self.upstreams[index].clone();
+        let source = Framed::new("holdpoint.mcp.source.v1")
+            .field("server", self.gate.client().server().as_str().as_bytes())
+            .field("upstream", upstream.config.scope().as_bytes())
+            .finish();
+        let key = match_key(source, &tool, &arguments);
+        let cancelled = match self.lock_requests().get(id) {
+            Some(ClientRequest::Held { cancelled }) => cancelled.clone(),
+            _ => return Err(bad("the request was cancelled".into())),
+        };
+        let id = id.clone();
+        Ok(GatedCall {
+            id,
+            upstream,
+            index,
+            tool,
+            message,
+            params,
+            arguments,
+            meta,
+            key,
+            cancelled,
+        })
+    }
+
+    /// Which upstream has the tool, and what it calls it.
+    fn find_tool(&self, name: &str) -> Option<(usize, String)> {
+        if self.options.naming == ToolNaming::Own {
+            return (!name.is_empty()).then(|| (0, name.to_owned()));
+        }
+        self.split_name(name)
+    }
+
+    async fn run_call(self: Arc<Self>, mut call: GatedCall) {
+        if let Some(open) = self.take_continuation(&call) {
+            let leave = GateLeave { hold: open.hold, edited: open.edited.clone() };
+            return self.finish_call(&call, leave, Some(open)).await;
+        }
+        let form = match self.take_form_answer(&mut call).await {
+            Ok(form) => form,
+            Err(error) => return self.refuse_call(&call, denied(&format!("{error:#}"))).await,
+        };
+        if call.meta.capabilities.tasks {
+            return self.run_as_task(call).await;
+        }
+        let until = Some(Instant::now() + self.options.wait);
+        let wait = CallWait { until, announce: Mutex::default(), form };
+        let token = call.meta.progress_token.as_deref();
+        let clear = self.clear_call(&call, &wait);
+        match with_progress(self.out(), token, "waiting for a person", clear).await {
+            CallVerdict::Run(leave) => self.finish_call(&call, leave, None).await,
+            CallVerdict::Reply(reply) => self.refuse_call(&call, reply).await,
+            CallVerdict::Form(form) => self.reply(&call.id, &form).await,
+            CallVerdict::Cancelled => {}
+        }
+    }
+
+    async fn refuse_call(&self, call: &GatedCall, reply: CallReply) {
+        self.reply(&call.id, &reply.in_era(call.meta.era)).await;
+    }
+
+    /// The upstream asked something in the course of a call that was let through; this is the same call again.
+    fn take_continuation(&self, call: &GatedCall) -> Option<OpenContinuation> {
+        call.params.get("inputResponses")?;
+        self.states.take_continuation(call.key, &state_text(&call.params))
+    }
+
+    /// Whether the call may be made. Every error is a no.
+    async fn clear_call(&self, call: &GatedCall, wait: &CallWait) -> CallVerdict {
+        let cleared = Box::pin(self.try_clear(call, wait)).await;
+        cleared.unwrap_or_else(|error| CallVerdict::Reply(denied(&format!("{error:#}"))))
+    }
+
+    async fn try_clear(&self, call: &GatedCall, wait: &CallWait) -> anyhow::Result<CallVerdict> {
+        if let Some(why) = call.upstream.gone() {
+            anyhow::bail!(why);
+        }
+        if let Some(verdict) = self.review_definition(call, wait).await? {
+            return Ok(verdict);
+        }
+        let tool = format!("{}__{}", call.upstream.name(), call.tool);
+        let mut question = GateQuestion {
+            key: call.key,
+            title: format!("Call `{}` of the MCP server `{}`", call.tool, call.upstream.name()),
+            context: question_context(&call.upstream),
+            subject: QuestionSubject::Call { tool, arguments: call.arguments.clone() },
+        };
+        self.settle(call, wait, &mut question).await
+    }
+
+    /// `None`: the tool is as it was pinned.
+    async fn review_definition(
+        &self,
+        call: &GatedCall,
+        wait: &CallWait,
+    ) -> anyhow::Result<Option<CallVerdict>> {
+        let (upstream, name) = (&call.upstream, call.upstream.name());
+        for _ in 0..ROUNDS_MAX {
+            self.refresh_definitions(upstream, &own_meta(&call.params)).await?;
+            let changed = match upstream.definitions.status(&call.tool) {
+                DefinitionStatus::Pinned => return Ok(None),
+                DefinitionStatus::NotOffered => {
+                    anyhow::bail!("the MCP server `{name}` does not offer `{}`", call.tool)
+                }
+                DefinitionStatus::Unreviewed(changed) => changed,
+            };
+            let is_new = changed.pinned.is_none();
+            let what = if is_new { "is new" } else { "has changed" };
+            let mut context = question_context(upstream);
+            context.pinned_definition = changed.pinned.as_ref().map(|pinned| pinned.whole.clone());
+            context.offered_definition = Some(changed.offered.whole.clone());
+            let digest = changed.offered.pin_digest(&changed.identity);
+            let key = Framed::new("holdpoint.mcp.review.v1")
+                .field("server", self.gate.client().server().as_str().as_bytes())
+                .field("upstream", upstream.config.scope().as_bytes())
+                .field("definition", digest.as_bytes())
+                .finish();
+            let mut question = GateQuestion {
+                key,
+                title: format!(
+                    "The tool `{}` of the MCP server `{name}` {what}: may it be used with this definition?",
+                    call.tool
+                ),
+                context,
+                subject: QuestionSubject::Definition,
+            };
+            match self.settle(call, wait, &mut question).await? {
+                CallVerdict::Run(_) => upstream.definitions.accept(&changed)?,
+                other => return Ok(Some(other)),
+            }
+        }
+        anyhow::bail!("the MCP server `{name}` keeps changing what it says about `{}`", call.tool)
+    }
+
+    /// Asks, and waits as the call can.
+    async fn settle(
+        &self,
+        call: &GatedCall,
+        wait: &CallWait,
+        question: &mut GateQuestion,
+    ) -> anyhow::Result<CallVerdict> {
+        for _ in 0..ROUNDS_MAX {
+            let pending = match self.gate.ask(question).await? {
+                GateStanding::Cleared(leave) => return Ok(CallVerdict::Run(leave)),
+                GateStanding::Refused(why) => return Ok(CallVerdict::Reply(denied(&why))),
+                GateStanding::Pending(pending) => pending,
+            };
+            let hold = match self.wait_for_people(call, wait, question, &pending).await? {
+                Waited::Decided(hold) => hold,
+                Waited::Form(form) => return Ok(CallVerdict::Form(form)),
+                Waited::Later => return Ok(CallVerdict::Reply(self.come_back(&pending))),
+                Waited::Cancelled => {
+                    self.gate.withdraw(question, pending.id).await;
+                    return Ok(CallVerdict::Cancelled);
+                }
+            };
+            match self.gate.take_decision(question, pending.id, &hold).await? {
+                Some(GateStanding::Cleared(leave)) => return Ok(CallVerdict::Run(leave)),
+                Some(GateStanding::Refused(why)) => return Ok(CallVerdict::Reply(denied(&why))),
+                // Another call was quicker to use it: this one is asked about by itself.
+                Some(GateStanding::Pending(_)) | None => {}
+            }
+        }
+        anyhow::bail!("its approvals went to other calls; try again")
+    }
+
+    async fn wait_for_people(
+        &self,
+        call: &GatedCall,
+        wait: &CallWait,
+        question: &GateQuestion,
+        pending: &PendingHold,
+    ) -> anyhow::Result<Waited> {
+        let announce = wait.announce.lock().unpoisoned().take();
+        if let Some(announce) = announce {
+            let _ = announce.send(pending.id);
+        }
+        let client = self.gate.client();
+        let decided = async {
+            match wait.until {
+                Some(until) => wait_until(client, pending.id, until).await,
+                None => loop {
+                    let until = Instant::now() + self.options.wait;
+                    if let Some(hold) = wait_until(client, pending.id, until).await? {
+                        return Ok(Some(hold));
+                    }
+                },
+            }
+        };
+        let form = self.show_form(call, wait, question, pending);
+        tokio::select! {
+            biased;
+            () = call.cancelled.cancelled() => Ok(Waited::Cancelled),
+            decided = decided => Ok(decided?.map_or(Waited::Later, Waited::Decided)),
+            form = form => Ok(Waited::Form(form?)),
+        }
+    }
+
+    fn come_back(&self, pending: &PendingHold) -> CallReply {
+        CallReply::failed(format!(
+            "Nothing was run yet: this call waits for a person, at {}\nWhen it has been decided, call again with the same \
+             arguments; an approval is used once. Do not try another way meanwhile.",
+            self.gate.client().page(pending.id)
+        ))
+    }
+
+    /// Makes the call and gives the client what came of it.
+    async fn finish_call(
+        &self,
+        call: &GatedCall,
+        leave: GateLeave,
+        before: Option<OpenContinuation>,
+    ) {
+        if !self.set_sent(&call.id, "tools/call", call.index) {
+            return self
+                .report(leave.hold, Err("the client cancelled it before it was sent".into()));
+        }
+        match self.pass_on(call, &call.id, leave, before).await {
+            Ok(response) => self.reply_as_is(&call.id, &response).await,
+            Err(reply) => self.refuse_call(call, reply).await,
+        }
+    }
+
+    /// The error is what the client is told.
+    async fn pass_on(
+        &self,
+        call: &GatedCall,
+        wire_id: &RpcId,
+        leave: GateLeave,
+        before: Option<OpenContinuation>,
+    ) -> Result<RpcMessage, CallReply> {
+        if let Err(error) = self.check_definition(call).await {
+            let why = format!("{error:#}");
+            self.report(leave.hold, Err(why.clone()));
+            return Err(denied(&why));
+        }
+        let edited = leave.edited.as_ref().and_then(raw_arguments);
+        let object = self.outgoing(call, wire_id, edited.as_deref());
+        let sent = call.upstream.request(wire_id, &object).await;
+        let mut response = match sent {
+            Ok(response) => response,
+            Err(UpstreamError::NotSent(why)) => {
+                self.report(leave.hold, Err(format!("not sent: {why}")));
+                return Err(denied(&why));
+            }
+            // Neither done nor failed: the record keeps saying that it was started.
+            Err(UpstreamError::Lost(why)) => {
+                return Err(CallReply::failed(format!(
+                    "{why}\nThe call had been sent: it may or may not have been carried out. Look before you try again."
+                )));
+            }
+        };
+        match CallOutcome::of(&response) {
+            CallOutcome::Succeeded => self.report(leave.hold, Ok(())),
+            CallOutcome::Failed(why) => self.report(leave.hold, Err(why)),
+            CallOutcome::NeedsInput { state } => {
+                let next = OpenContinuation::next(leave.hold, leave.edited, before.as_ref());
+                self.states.keep_continuation(call.key, &state, next);
+            }
+        }
+        if let Some(edited) = &edited {
+            add_edit_note(&mut response, edited);
+        }
+        Ok(response)
+    }
+
+    /// The last look before a call is sent: people may have taken long.
+    async fn check_definition(&self, call: &GatedCall) -> anyhow::Result<()> {
+        self.refresh_definitions(&call.upstream, &own_meta(&call.params)).await?;
+        let is_known =
+            matches!(call.upstream.definitions.status(&call.tool), DefinitionStatus::Pinned);
+        anyhow::ensure!(is_known, "the tool has changed while people were asked; call again");
+        Ok(())
+    }
+
+    /// The client's own message, with what must be another: the tool's name, edited arguments, the id.
+    fn outgoing(&self, call: &GatedCall, wire_id: &RpcId, edited: Option<&RawValue>) -> RawObject {
+        let mut params = call.params.clone();
+        if self.options.naming == ToolNaming::Prefixed {
+            // A name can always be written.
+            let _ = params.set_value("name", &call.tool);
+        }
+        if let Some(edited) = edited {
+            params.set("arguments", edited.to_owned());
+        }
+        let mut object = call.message.clone().with_id(wire_id).object;
+        if let Ok(params) = params.to_raw() {
+            object.set("params", params);
+        }
+        object
+    }
+
+    fn report(&self, hold: HoldId, ended: Result<(), String>) {
+        let client = self.gate.client().clone();
+        self.reports.spawn(async move {
+            let _ = match &ended {
+                Ok(()) => report_outcome(&client, hold, "succeeded", None).await,
+                Err(why) => report_outcome(&client, hold, "failed", Some(why)).await,
+            };
+        });
+    }
+
+    /// The client gets a task as soon as somebody has to be waited for, and asks for it later.
+    async fn run_as_task(self: Arc<Self>, mut call: GatedCall) {
+        let request = call.cancelled.clone();
+        call.cancelled = CancellationToken::new();
+        let (announce, mut announced) = oneshot::channel();
+        let wait =
+            CallWait { until: None, announce: Mutex::new(Some(announce)), form: FormRung::None };
+        let mut clear = Box::pin(self.clear_call(&call, &wait));
+        let hold = tokio::select! {
+            biased;
+            () = request.cancelled() => return,
+            Ok(hold) = &mut announced => hold,
+            verdict = &mut clear => {
+                return match verdict {
+                    CallVerdict::Run(leave) => self.finish_call(&call, leave, None).await,
+                    CallVerdict::Reply(reply) => self.refuse_call(&call, reply).await,
+                    CallVerdict::Form(_) | CallVerdict::Cancelled => {}
+                };
+            }
+        };
+        let task = self.call_tasks.start(hold, call.cancelled.clone());
+        self.reply(&call.id, &task).await;
+        let state = match clear.await {
+            CallVerdict::Run(leave) => {
+                match self.pass_on(&call, &self.own_id(), leave, None).await {
+                    Ok(response) => finished_task(&response),
+                    Err(reply) => completed(&reply.in_era(call.meta.era)),
+                }
+            }
+            CallVerdict::Reply(reply) => completed(&reply.in_era(call.meta.era)),
+            CallVerdict::Form(_) | CallVerdict::Cancelled => TaskState::Cancelled,
+        };
+        self.call_tasks.finish(hold, state);
+    }
+}
+
+fn finished_task(response: &RpcMessage) -> TaskState {
+    if let CallOutcome::NeedsInput { .. } = CallOutcome::of(response) {
+        return completed(&CallReply::failed(
+            "the tool asks for more input, which is not passed on in a task; call it without tasks",
+        ));
+    }
+    match (response.object.get("result"), response.object.get("error")) {
+        (Some(result), _) => TaskState::Completed(result.to_owned()),
+        (None, error) => TaskState::Failed(error.unwrap_or(RawValue::NULL).to_owned()),
+    }
+}
+
+fn completed(reply: &CallReply) -> TaskState {
+    let result = serde_json::value::to_raw_value(reply);
+    TaskState::Completed(result.unwrap_or_else(|_| RawValue::NULL.to_owned()))
+}
+
+fn raw_arguments(arguments: &Arguments) -> Option<Box<RawValue>> {
+    serde_json::from_slice(arguments.bytes()).ok()
+}
+
+fn question_context(upstream: &Upstream) -> QuestionContext {
+    let identity = upstream.definitions.identity().map(|identity| identity.to_string());
+    let config = &upstream.config;
+    // Not its arguments, which may hold secrets.
+    QuestionContext::new(&config.name, identity, &config.program)
+}
+
+/// For the model, and for the person who reads along.
+fn denied(why: &str) -> CallReply {
+    CallReply::failed(format!("Holdpoint did not let this call pass: {why}\nNothing was run."))
+}

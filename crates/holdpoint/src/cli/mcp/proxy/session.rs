@@ -1,0 +1,385 @@
+//! The proxy between one client and its upstreams: who gets which message.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use ports::unpoisoned::Unpoisoned as _;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tools::mcp::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcId, RpcKind, RpcMessage};
+
+use super::config::ToolNaming;
+use super::gate::HoldGate;
+use super::merge::{METHOD_NOT_FOUND, MergeState};
+use super::states::RequestStates;
+use super::tasks::TaskTable;
+use super::upstream::{Upstream, response_id};
+use crate::cli::client::fresh_key;
+use crate::cli::mcp::era::{ClientCapabilities, SERVER_INFO_KEY};
+use crate::cli::mcp::limits::CALLS_MAX;
+use crate::cli::mcp::peer::PeerOut;
+use crate::cli::mcp::reply::{RpcFailure, error_line, result_line};
+
+pub(super) struct ProxyOptions {
+    pub(super) naming: ToolNaming,
+    pub(super) wait: Duration,
+    pub(super) answer_in_client: bool,
+}
+
+pub(super) struct ProxySession {
+    pub(super) gate: HoldGate,
+    pub(super) options: ProxyOptions,
+    pub(super) upstreams: Vec<Arc<Upstream>>,
+    pub(super) states: RequestStates,
+    pub(super) call_tasks: TaskTable,
+    pub(super) tracker: TaskTracker,
+    /// What is still to be said to the server about calls that ended.
+    pub(super) reports: TaskTracker,
+    pub(super) merge: MergeState,
+    out: PeerOut,
+    requests: Mutex<HashMap<RpcId, ClientRequest>>,
+    /// What we asked the client ourselves.
+    asked: Mutex<HashMap<RpcId, oneshot::Sender<RpcMessage>>>,
+    handshake: Mutex<ClientCapabilities>,
+    own_prefix: String,
+    next: AtomicU64,
+}
+
+/// A request of the client that has no answer yet, and where it is.
+pub(super) enum ClientRequest {
+    /// With us: a call that waits for people, or something that we answer ourselves.
+    Held {
+        cancelled: CancellationToken,
+    },
+    Sent {
+        upstream: usize,
+        method: String,
+    },
+}
+
+impl ProxySession {
+    pub(super) fn new(
+        gate: HoldGate,
+        out: PeerOut,
+        upstreams: Vec<Arc<Upstream>>,
+        options: ProxyOptions,
+        tracker: TaskTracker,
+    ) -> anyhow::Result<Arc<ProxySession>> {
+        Ok(Arc::new(ProxySession {
+            gate,
+            options,
+            upstreams,
+            states: RequestStates::default(),
+            call_tasks: TaskTable::default(),
+            tracker,
+            reports: TaskTracker::new(),
+            merge: MergeState::default(),
+            out,
+            requests: Mutex::default(),
+            asked: Mutex::default(),
+            handshake: Mutex::default(),
+            own_prefix: format!("holdpoint-{}-", fresh_key()?),
+            next: AtomicU64::new(1),
+        }))
+    }
+
+    pub(super) fn out(&self) -> &PeerOut {
+        &self.out
+    }
+
+    /// An id that nobody else can have.
+    pub(super) fn own_id(&self) -> RpcId {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        RpcId::Text(format!("{}{number}", self.own_prefix))
+    }
+
+    pub(super) fn is_own_id(&self, id: &RpcId) -> bool {
+        matches!(id, RpcId::Text(text) if text.starts_with(&self.own_prefix))
+    }
+
+    pub(super) fn lock_requests(&self) -> MutexGuard<'_, HashMap<RpcId, ClientRequest>> {
+        self.requests.lock().unpoisoned()
+    }
+
+    pub(super) fn legacy_capabilities(&self) -> ClientCapabilities {
+        *self.handshake.lock().unpoisoned()
+    }
+
+    pub(super) fn stop(&self) {
+        self.upstreams.iter().for_each(|upstream| upstream.stop());
+    }
+
+    pub(super) async fn reply_error(&self, id: &RpcId, failure: RpcFailure) {
+        if self.lock_requests().remove(id).is_some() {
+            self.out.send(error_line(Some(id), failure)).await;
+        }
+    }
+
+    pub(super) async fn reply(&self, id: &RpcId, result: &impl serde::Serialize) {
+        if self.lock_requests().remove(id).is_some() {
+            self.out.send(result_line(id, result)).await;
+        }
+    }
+
+    /// What an upstream answered, as it answered it.
+    pub(super) async fn reply_as_is(&self, id: &RpcId, response: &RpcMessage) {
+        if self.lock_requests().remove(id).is_some() {
+            self.out.send(response.object.to_line()).await;
+        }
+    }
+
+    pub(super) async fn take_client(self: Arc<Self>, message: RpcMessage) {
+        match &message.kind {
+            RpcKind::Request { id, method } => {
+                let (id, method) = (id.clone(), method.clone());
+                if let Err(failure) = self.accept_request(&id) {
+                    return self.out.send(error_line(Some(&id), failure)).await;
+                }
+                if let Err(failure) = self.clone().take_request(&id, &method, message).await {
+                    self.reply_error(&id, failure).await;
+                }
+            }
+            RpcKind::Notification { method } if method == "notifications/cancelled" => {
+                self.cancel_request(&message);
+            }
+            RpcKind::Notification { method } if method.starts_with("notifications/") => {
+                for upstream in &self.upstreams {
+                    let _ = upstream.send(&message.object);
+                }
+            }
+            // A call without an id is none, but an upstream could carry it out all the same.
+            RpcKind::Notification { .. } => {}
+            RpcKind::Response { id } => self.take_answer(&id.clone(), message),
+        }
+    }
+
+    fn accept_request(&self, id: &RpcId) -> Result<(), RpcFailure> {
+        let mut requests = self.lock_requests();
+        if requests.contains_key(id) || self.is_own_id(id) {
+            return Err(RpcFailure::new(INVALID_REQUEST, "this id is in use"));
+        }
+        if requests.len() >= CALLS_MAX {
+            let why = "too many requests wait already; wait for one of them";
+            return Err(RpcFailure::new(INVALID_REQUEST, why));
+        }
+        let held = ClientRequest::Held { cancelled: CancellationToken::new() };
+        requests.insert(id.clone(), held);
+        Ok(())
+    }
+
+    async fn take_request(
+        self: Arc<Self>,
+        id: &RpcId,
+        method: &str,
+        message: RpcMessage,
+    ) -> Result<(), RpcFailure> {
+        if method == "initialize" {
+            let declared = message
+                .params()
+                .and_then(|params| params.get("capabilities").map(ClientCapabilities::parse));
+            *self.handshake.lock().unpoisoned() = declared.unwrap_or_default();
+        }
+        match method {
+            "tools/call" => self.start_call(id, message),
+            // An upstream may read names more generously than we do.
+            _ if is_like_call(method) => {
+                Err(RpcFailure::new(METHOD_NOT_FOUND, "write the method as `tools/call`"))
+            }
+            "tasks/get" | "tasks/cancel" | "tasks/update" if self.has_task(&message) => {
+                self.take_task_request(id, method, &message).await
+            }
+            _ if self.options.naming == ToolNaming::Prefixed => {
+                self.take_merged(id, method, message).await
+            }
+            _ => self.pass_request(id, method, 0, &message),
+        }
+    }
+
+    /// Passes a request on; its answer comes back under the same id.
+    pub(super) fn pass_request(
+        &self,
+        id: &RpcId,
+        method: &str,
+        upstream: usize,
+        message: &RpcMessage,
+    ) -> Result<(), RpcFailure> {
+        self.set_sent(id, method, upstream);
+        self.upstreams[upstream]
+            .send(&message.object)
+            .map_err(|why| RpcFailure::new(INTERNAL_ERROR, why))
+    }
+
+    /// Says whether the client still wants it.
+    pub(super) fn set_sent(&self, id: &RpcId, method: &str, upstream: usize) -> bool {
+        match self.lock_requests().get_mut(id) {
+            Some(request) => {
+                *request = ClientRequest::Sent { upstream, method: method.to_owned() };
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn has_task(&self, message: &RpcMessage) -> bool {
+        task_id(message).is_some_and(|id| self.call_tasks.find(&id).is_some())
+    }
+
+    async fn take_task_request(
+        &self,
+        id: &RpcId,
+        method: &str,
+        message: &RpcMessage,
+    ) -> Result<(), RpcFailure> {
+        let task = task_id(message).unwrap_or_default();
+        let unknown = || RpcFailure::new(INVALID_PARAMS, "there is no such task");
+        if method == "tasks/get" {
+            let found = self.call_tasks.find(&task).ok_or_else(unknown)?;
+            self.reply(id, &found).await;
+            return Ok(());
+        }
+        if method == "tasks/cancel" && !self.call_tasks.cancel(&task) {
+            return Err(unknown());
+        }
+        // We ask nothing in a task, so there is nothing to update.
+        self.reply(id, &serde_json::json!({"resultType": "complete"})).await;
+        Ok(())
+    }
+
+    fn cancel_request(&self, message: &RpcMessage) {
+        let id = message.params().and_then(|params| {
+            let id = params.get("requestId")?;
+            serde_json::from_str::<RpcId>(id.get()).ok()
+        });
+        let Some(id) = id else { return };
+        let mut requests = self.lock_requests();
+        match requests.get(&id) {
+            // No answer follows a cancelled request.
+            Some(ClientRequest::Held { cancelled }) => {
+                cancelled.cancel();
+                requests.remove(&id);
+            }
+            Some(ClientRequest::Sent { upstream, .. }) => {
+                let _ = self.upstreams[*upstream].send(&message.object);
+            }
+            None => {}
+        }
+    }
+
+    /// The client answered something: us, or an upstream.
+    fn take_answer(&self, id: &RpcId, message: RpcMessage) {
+        if let Some(asked) = self.asked.lock().unpoisoned().remove(id) {
+            let _ = asked.send(message);
+            return;
+        }
+        match self.options.naming {
+            // Ours, and not waited for any more.
+            ToolNaming::Own if self.is_own_id(id) => {}
+            ToolNaming::Own => {
+                let _ = self.upstreams[0].send(&message.object);
+            }
+            ToolNaming::Prefixed => self.answer_relayed(id, message),
+        }
+    }
+
+    /// Asks the client something ourselves. Dropped, it is no longer waited for.
+    pub(super) async fn ask_client(
+        &self,
+        method: &str,
+        params: &impl serde::Serialize,
+    ) -> Option<RpcMessage> {
+        let id = self.own_id();
+        let (tell, answered) = oneshot::channel();
+        self.asked.lock().unpoisoned().insert(id.clone(), tell);
+        let line =
+            serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.out.send(line.to_string().into_bytes()).await;
+        answered.await.ok()
+    }
+
+    pub(super) async fn take_upstream(&self, index: usize, message: RpcMessage) {
+        if let Some(id) = response_id(&message) {
+            let upstream = &self.upstreams[index];
+            if let Some(message) = upstream.complete(&id, message) {
+                self.pass_answer(index, &id, message).await;
+            }
+            return;
+        }
+        if matches!(&message.kind, RpcKind::Notification { method } if method == "notifications/tools/list_changed")
+        {
+            self.upstreams[index].definitions.mark_stale();
+        }
+        match (&message.kind, self.options.naming) {
+            // An answer to it would be taken for one to us.
+            (RpcKind::Request { id, .. }, _) if self.is_own_id(id) => {}
+            (_, ToolNaming::Own) => self.out.send(message.object.to_line()).await,
+            (_, ToolNaming::Prefixed) => self.relay(index, message).await,
+        }
+    }
+
+    /// An answer that nobody asked this upstream for goes nowhere.
+    async fn pass_answer(&self, index: usize, id: &RpcId, message: RpcMessage) {
+        let method = match self.lock_requests().get(id) {
+            Some(ClientRequest::Sent { upstream, method }) if *upstream == index => method.clone(),
+            _ => return,
+        };
+        self.note_answer(index, &method, &message);
+        self.reply_as_is(id, &message).await;
+    }
+
+    /// What passes by tells who the upstream is, and what the client is shown of its tools.
+    fn note_answer(&self, index: usize, method: &str, message: &RpcMessage) {
+        let definitions = &self.upstreams[index].definitions;
+        let Some(result) = message.object.get("result") else { return };
+        let read = || serde_json::from_str::<Value>(result.get()).unwrap_or_default();
+        match method {
+            "initialize" => definitions.set_identity(&read()["serverInfo"]),
+            "server/discover" => definitions.set_identity(&read()["_meta"][SERVER_INFO_KEY]),
+            "tools/list" => definitions.note_shown(result),
+            _ => {}
+        }
+    }
+
+    /// No answer will come for what it was sent.
+    pub(super) async fn end_upstream(&self, index: usize) {
+        let why = self.upstreams[index].gone().unwrap_or_default();
+        let lost: Vec<RpcId> = {
+            let requests = self.lock_requests();
+            let is_lost = |request: &ClientRequest| {
+                matches!(request, ClientRequest::Sent { upstream, method }
+                    if *upstream == index && method != "tools/call")
+            };
+            requests.iter().filter(|(_, r)| is_lost(r)).map(|(id, _)| id.clone()).collect()
+        };
+        for id in lost {
+            self.reply_error(&id, RpcFailure::new(INTERNAL_ERROR, why.clone())).await;
+        }
+    }
+}
+
+fn is_like_call(method: &str) -> bool {
+    let plain: String = method.chars().filter(char::is_ascii_alphanumeric).collect();
+    plain.eq_ignore_ascii_case("toolscall")
+}
+
+fn task_id(message: &RpcMessage) -> Option<String> {
+    message.params()?.get_text("taskId")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_that_looks_like_a_call_is_not_passed_on() {
+        for method in ["tools/call ", "Tools/Call", "tools//call", "tools\\call", "tools.call\0"] {
+            assert!(is_like_call(method), "{method}");
+        }
+        for method in ["tools/list", "prompts/get", "tools/callback", "sampling/createMessage"] {
+            assert!(!is_like_call(method), "{method}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+"""An upstream of the modern era, made with the official Python package. Its tools write into the folder of its first argument."""
+
+import pathlib
+import sys
+from typing import Annotated, Literal
+
+from mcp.server.mcpserver import Elicit, MCPServer, Resolve
+from pydantic import BaseModel
+
+server = MCPServer("writer", version="1.0")
+room = pathlib.Path(sys.argv[1])
+
+
+class Signature(BaseModel):
+    name: Literal["Ana", "Ben"]
+
+
+async def who() -> Elicit[Signature]:
+    return Elicit("Who signs?", Signature)
+
+
+@server.tool()
+async def write(name: str, text: str) -> str:
+    """Writes a file."""
+    (room / name).write_text(text)
+    return "written"
+
+
+@server.tool()
+async def create_directory(name: str) -> str:
+    """Makes a folder."""
+    (room / name).mkdir()
+    return "made"
+
+
+@server.tool()
+async def sign(name: str, signature: Annotated[Signature, Resolve(who)]) -> str:
+    """Signs a file."""
+    (room / name).write_text(signature.name)
+    return f"signed by {signature.name}"
+
+
+server.run()
