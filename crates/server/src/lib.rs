@@ -3,6 +3,7 @@
 //! Requests are parsed at the threshold into the words of the domain, the engine is called, and what
 //! it says is written in the shapes of `wire`. Nothing is decided here.
 
+mod agent_hook;
 mod app;
 mod asked;
 mod attempts;
@@ -253,8 +254,9 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let app = self.app;
         watch(&app);
-        // Doors know by themselves who is calling, and a platform's request is judged by its channel.
-        let mut foreign = doors::router(&app);
+        // Doors and agents' hooks know by themselves who is calling, and a platform's request is judged by its
+        // channel.
+        let mut foreign = doors::router(&app).merge(agent_hook::router(&app));
         if let Some(hooks) = self.hooks {
             foreign = foreign.merge(hooks::router(&app, hooks));
         }

@@ -76,6 +76,8 @@ impl Default for HttpLimits {
 /// A long poll is answered before proxies lose patience.
 pub(crate) const WAIT_S_MAX: u64 = 60;
 pub(crate) const WAIT_S_DEFAULT: u64 = 30;
+/// What a coding agent's hook may wait for people in one request. For longer, it is deferred.
+pub(crate) const HOOK_WAIT_S_MAX: u64 = 3_600;
 /// Of a body that is too large, this much is read for the sake of the reply. Nothing is kept of it.
 pub(crate) const DRAINED_BYTES_MAX: usize = 64 << 20;
 /// What waits on one connection to be sent, and the longest head of a request: whoever does not read

@@ -7,7 +7,7 @@
 use super::{Files, Finding, crates};
 
 /// Inwards only: hands never see the engine or one another, doors never see hands.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("domain", &[]),
     ("audit", &[]),
     // Guards the way out for whichever hands call an address that others wrote.
@@ -23,7 +23,9 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("engine", &["domain", "ports", "agent"]),
     // A door, for chats: it calls the engine, and hands are handed to it.
     ("chat", &["domain", "ports", "engine", "reply_parser"]),
-    ("server", &["domain", "ports", "engine"]),
+    // Pure: the command and the server's address for HTTP hooks judge alike by it.
+    ("agent_hooks", &["domain"]),
+    ("server", &["domain", "ports", "engine", "agent_hooks"]),
     ("holdpoint", EVERY_PART),
     (
         "testkit",
@@ -32,6 +34,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
             "ports",
             "audit",
             "agent",
+            "agent_hooks",
             "egress",
             "engine",
             "stores",
@@ -54,6 +57,7 @@ const EVERY_PART: &[&str] = &[
     "ports",
     "audit",
     "agent",
+    "agent_hooks",
     "egress",
     "engine",
     "stores",

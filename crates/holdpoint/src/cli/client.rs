@@ -127,7 +127,12 @@ impl Client {
 
     /// The page where a person sees this hold.
     pub fn page(&self, hold: HoldId) -> String {
-        self.url(&format!("/holds/{hold}")).to_string()
+        self.page_at(&format!("/holds/{hold}"))
+    }
+
+    /// The whole address of a path, for others to use.
+    pub fn page_at(&self, path: &str) -> String {
+        self.url(path).to_string()
     }
 
     pub async fn get(&self, path: &str) -> anyhow::Result<Value> {

@@ -2,6 +2,7 @@
 //! a tool that counts how often it ran.
 
 mod access;
+mod agent_hook;
 mod budgets;
 mod circle;
 mod crawl;

@@ -7,12 +7,15 @@ import { KEY, MODEL, call, run } from "./world.mjs";
 
 const bin = (name) => fileURLToPath(new URL(`node_modules/.bin/${name}`, import.meta.url));
 
-export const claude = {
-  name: "claude",
-  shell: (command) => call("Bash", { command, description: "a test" }),
+/** `http`: Claude Code posts its calls to the server by itself. */
+const claudeCode = (name, http) => ({
+  name,
+  hook: "claude",
+  http,
+  shell: (command, id) => call("Bash", { command, description: "a test" }, id),
   async setUp(w, options) {
     w.env.CLAUDE_CONFIG_DIR = join(w.home, "claude");
-    await w.install("claude", join(w.home, "claude", "settings.json"), options);
+    await w.install("claude", join(w.home, "claude", "settings.json"), { http, ...options });
   },
   // The tools are allowed as far as Claude Code itself is concerned: a hook that fails open would let them run.
   go: (w, args = ["go"]) =>
@@ -41,11 +44,16 @@ export const claude = {
       },
     });
   },
-};
+});
+
+export const claude = claudeCode("claude", false);
+export const claudeHttp = claudeCode("claude over HTTP", true);
 
 export const codex = {
   name: "codex",
-  shell: (command) => call("exec_command", { cmd: command }),
+  hook: "codex",
+  http: false,
+  shell: (command, id) => call("exec_command", { cmd: command }, id),
   async setUp(w, options) {
     w.env.CODEX_HOME = join(w.home, "codex");
     mkdirSync(w.env.CODEX_HOME);
@@ -69,4 +77,27 @@ env_key = "FAKE_KEY"
       ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "--json", "go"],
       { cwd: w.project, env: { ...w.env, FAKE_KEY: KEY } },
     ),
+};
+
+export const gemini = {
+  name: "gemini",
+  hook: "gemini",
+  http: false,
+  shell: (command, id) => call("run_shell_command", { command, description: "a test" }, id),
+  async setUp(w, options) {
+    const file = join(w.home, ".gemini", "settings.json");
+    mkdirSync(join(w.home, ".gemini"));
+    const settings = {
+      security: { auth: { selectedType: "gemini-api-key" } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { enableAutoUpdate: false },
+    };
+    writeFileSync(file, JSON.stringify(settings));
+    await w.install("gemini", file, options);
+  },
+  go: (w) =>
+    run(bin("gemini"), ["-p", "go", "--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "--output-format", "json"], {
+      cwd: w.project,
+      env: { ...w.env, GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: w.geminiUrl },
+    }),
 };

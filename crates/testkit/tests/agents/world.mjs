@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fakeGemini } from "./fake_gemini.mjs";
 
 export const KEY = "fake-key";
 export const MODEL = "fake-model";
@@ -42,6 +43,8 @@ then = "deny"
 
 const children = new Set();
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+// The test runner's own time-out; by itself this would leave the children behind.
+process.on("SIGTERM", () => process.exit(1));
 
 function start(program, args, options) {
   const child = spawn(program, args, options);
@@ -50,7 +53,7 @@ function start(program, args, options) {
   return child;
 }
 
-export const call = (name, input) => ({ type: "call", name, input, id: "toolu_1" });
+export const call = (name, input, id = "toolu_1") => ({ type: "call", name, input, id });
 export const text = (text) => ({ type: "text", text });
 
 /**
@@ -80,14 +83,9 @@ async function plainer(modelUrl) {
   return proxy;
 }
 
-/** Everything for one test. `t.after` ends it. */
-export async function world(t) {
-  assert.ok(HOLDPOINT_BIN && FAKE_MODEL_BIN, "`cargo xtask test --only agents` says where the programs are");
-  const home = mkdtempSync(join(tmpdir(), "holdpoint-agents-"));
-  const project = join(home, "project");
-  mkdirSync(join(project, ".git"), { recursive: true });
-  writeFileSync(join(home, "holdpoint.toml"), POLICY);
-  const server = start(HOLDPOINT_BIN, ["serve", "--config", "holdpoint.toml", "--bootstrap-tokens", "tokens.json", "--json"], {
+/** A server that listens, and where. */
+async function serve(home, args) {
+  const server = start(HOLDPOINT_BIN, ["serve", "--config", "holdpoint.toml", "--json", ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -97,26 +95,42 @@ export async function world(t) {
     if (url) break;
   }
   assert.ok(url, "the server starts");
+  return { server, url };
+}
+
+/** Everything for one test. `t.after` ends it. */
+export async function world(t) {
+  assert.ok(HOLDPOINT_BIN && FAKE_MODEL_BIN, "`cargo xtask test --only agents` says where the programs are");
+  const home = mkdtempSync(join(tmpdir(), "holdpoint-agents-"));
+  const project = join(home, "project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  writeFileSync(join(home, "holdpoint.toml"), POLICY);
+  let { server, url } = await serve(home, ["--bootstrap-tokens", "tokens.json"]);
   const tokens = JSON.parse(readFileSync(join(home, "tokens.json"), "utf8"));
   const model = start(FAKE_MODEL_BIN, [], { stdio: ["ignore", "pipe", "inherit"] });
   const [fakeUrl] = await once(createInterface({ input: model.stdout }), "line");
   const proxy = await plainer(fakeUrl);
   const modelUrl = `http://127.0.0.1:${proxy.address().port}`;
+  const gemini = await fakeGemini();
   const w = {
     home,
     project,
     url,
     modelUrl,
+    geminiUrl: gemini.url,
     tokens,
     env: { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", HOLDPOINT_TOKEN: tokens.program_token },
+    read: (name) => readFileSync(join(project, name), "utf8"),
     has: (name) => existsSync(join(project, name)),
     async play(...turns) {
       const body = JSON.stringify({ key: KEY, models: [MODEL], turns });
       const reply = await fetch(`${fakeUrl}/fake/script`, { method: "POST", body });
       assert.equal(reply.status, 200, await reply.text());
+      Object.assign(gemini, { turns, requests: [] });
     },
     async heard() {
-      return JSON.stringify(await (await fetch(`${fakeUrl}/fake/requests`)).json());
+      const requests = await (await fetch(`${fakeUrl}/fake/requests`)).json();
+      return JSON.stringify([requests, gemini.requests]);
     },
     async api(path, body) {
       const headers = { authorization: `Bearer ${tokens.person_token}`, "content-type": "application/json" };
@@ -142,8 +156,8 @@ export async function world(t) {
       }
       assert.fail("the event stream ended");
     },
-    async answer(answer) {
-      const hold = await w.hold();
+    async answer(answer, fits) {
+      const hold = await w.hold(fits);
       await w.api(`/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer });
       return hold;
     },
@@ -151,12 +165,33 @@ export async function world(t) {
       server.kill("SIGKILL");
       await once(server, "exit");
     },
-    /** Writes the agent's settings as a user would, then sets times that a test can wait for. */
-    async install(agent, file, { wait = "30s", more = "", changed = (settings) => settings, server: at = url } = {}) {
-      const args = ["hook", "install", agent, "--user", "--yes", "--server", at];
+    /** At the address where it was, with everything that it had on disk. */
+    async restartServer() {
+      writeFileSync(join(home, "holdpoint.toml"), POLICY.replace("127.0.0.1:0", new URL(url).host));
+      ({ server } = await serve(home, []));
+    },
+    /** Our hook itself, as an agent runs it. */
+    async hook(agent, call, { wait = 20, server: at = url } = {}) {
+      const options = { cwd: project, env: w.env, stdio: ["pipe", "pipe", "pipe"], input: JSON.stringify(call) };
+      const out = await run(HOLDPOINT_BIN, ["hook", agent, "--server", at, "--wait", `${wait}s`], options);
+      const said = out.out ? JSON.parse(out.out).hookSpecificOutput : undefined;
+      return { ...out, decision: said?.permissionDecision, reason: said?.permissionDecisionReason };
+    },
+    /** What the rules say to a shell command: `allow`, `ask` or `deny`. */
+    async rule(command) {
+      const args = ["hook", "test", "claude", "--server", url, "--command", command, "--json"];
       const out = await run(HOLDPOINT_BIN, args, { cwd: project, env: w.env });
       assert.equal(out.code, 0, out.err);
-      const settings = readFileSync(file, "utf8").replace(`hook ${agent}`, `hook ${agent} --wait ${wait} ${more}`);
+      return JSON.parse(out.out).decision;
+    },
+    /** Writes the agent's settings as a user would, then sets times that a test can wait for. */
+    async install(agent, file, { wait = 30, defer = false, http = false, changed = (settings) => settings, server: at = url } = {}) {
+      const args = ["hook", "install", agent, "--user", "--yes", "--server", at, ...(http ? ["--http"] : [])];
+      const out = await run(HOLDPOINT_BIN, args, { cwd: project, env: w.env });
+      assert.equal(out.code, 0, out.err);
+      const settings = http
+        ? readFileSync(file, "utf8").replace("/hooks/claude", `/hooks/claude?wait_s=${wait}&defer=${defer}`)
+        : readFileSync(file, "utf8").replace(`hook ${agent}`, `hook ${agent} --wait ${wait}s ${defer ? "--defer" : ""}`);
       writeFileSync(file, changed(settings));
     },
     async uninstall(agent) {
@@ -169,6 +204,7 @@ export async function world(t) {
     model.kill("SIGKILL");
     proxy.closeAllConnections();
     proxy.close();
+    gemini.close();
     rmSync(home, { recursive: true, force: true });
   });
   return w;
@@ -177,6 +213,7 @@ export async function world(t) {
 /** Runs a program to its end. */
 export async function run(program, args, options) {
   const child = start(program, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  child.stdin?.end(options.input);
   let [out, err] = ["", ""];
   child.stdout.on("data", (data) => (out += data));
   child.stderr.on("data", (data) => (err += data));
@@ -191,4 +228,14 @@ export async function nowhere() {
   const { port } = server.address();
   await new Promise((done) => server.close(done));
   return `http://127.0.0.1:${port}`;
+}
+
+export const PROOF = "echo yes > proof.txt";
+
+/** The model calls the tool, hears the result, and says a last word. */
+export async function prepared(t, agent, block, options) {
+  const w = await world(t);
+  await w.play({ when: { results: 0 }, say: [block] }, { say: [text("It said: {result}")] });
+  await agent.setUp(w, options);
+  return w;
 }

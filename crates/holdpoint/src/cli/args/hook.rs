@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use agent_hooks::AgentHost;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 
 use crate::cli::duration;
 
@@ -45,29 +47,30 @@ pub struct HookRunArgs {
     pub defer: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HookHost {
-    Claude,
-    Codex,
-    Gemini,
-    Cursor,
+fn agent_host() -> impl TypedValueParser<Value = AgentHost> {
+    let names = PossibleValuesParser::new(AgentHost::ALL.map(AgentHost::name));
+    names.try_map(|name| name.parse::<AgentHost>())
 }
 
 /// Write the hook into the agent's settings, after showing what changes; or take it out again.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  holdpoint hook install claude --project\n  holdpoint hook uninstall codex --user --yes"
+    after_help = "Examples:\n  holdpoint hook install claude --project\n  holdpoint hook install claude --http --server https://holdpoint.example\n  holdpoint hook uninstall codex --user --yes"
 )]
 pub struct HookInstallArgs {
     /// The agent.
-    #[arg(value_name = "AGENT")]
-    pub host: HookHost,
+    #[arg(value_name = "AGENT", value_parser = agent_host())]
+    pub host: AgentHost,
     /// The settings of the project in this directory (the default).
     #[arg(long, conflicts_with = "user")]
     pub project: bool,
     /// The settings of this user, for all projects.
     #[arg(long)]
     pub user: bool,
+    /// Claude Code only: the agent posts its calls to the server by itself, and needs no program of ours. The server
+    /// does not see the agent's files, so calls that name files ask.
+    #[arg(long)]
+    pub http: bool,
     /// Do not ask.
     #[arg(long)]
     pub yes: bool,
@@ -81,8 +84,8 @@ pub struct HookInstallArgs {
 #[command(after_help = "Example:\n  holdpoint hook test claude")]
 pub struct HookTestArgs {
     /// The agent.
-    #[arg(value_name = "AGENT")]
-    pub host: HookHost,
+    #[arg(value_name = "AGENT", value_parser = agent_host())]
+    pub host: AgentHost,
     /// The shell command to ask about. It is not run.
     #[arg(long, value_name = "TEXT", default_value = "ls")]
     pub command: String,

@@ -3,12 +3,15 @@
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use agent_hooks::{AgentHost, unified_diff};
 use anyhow::Context as _;
 use domain::visible::{visible, visible_multiline};
 use serde_json::json;
 
-use super::{diff, settings, toml_block};
-use crate::cli::args::{HookHost, HookInstallArgs, SERVER_DEFAULT};
+use super::settings::{self, AgentCall};
+use super::toml_block;
+use crate::cli::args::HookInstallArgs;
+use crate::cli::client::Client;
 use crate::cli::exit::{Exit, UsageError};
 use crate::cli::json;
 use crate::cli::output::Terminal;
@@ -18,24 +21,44 @@ pub(super) fn install(
     terminal: &Terminal,
     args: &HookInstallArgs,
 ) -> anyhow::Result<Exit> {
+    if args.http {
+        return install_http(server, terminal, args);
+    }
     let program = std::env::current_exe().context("this program does not know where it lies")?;
     let program = program.to_str().context("the path of this program is not text")?;
     let command = hook_command(program, args.host, server)?;
     change(terminal, args, |text| match args.host {
-        HookHost::Codex => toml_block::with_hook(text, &command),
-        host => settings::with_hook(host, text, &command),
+        AgentHost::Codex => toml_block::with_hook(text, &command),
+        host => settings::with_hook(host, text, AgentCall::Command(&command)),
     })?;
     let next = match args.host {
-        HookHost::Codex => "Codex asks at its next start whether it may trust this hook: say yes. ",
+        AgentHost::Codex => {
+            "Codex asks at its next start whether it may trust this hook: say yes. "
+        }
         _ => "",
     };
     terminal.note(&format!("{next}Try it: holdpoint hook test {}", args.host.name()));
     Ok(Exit::Done)
 }
 
+fn install_http(server: &str, terminal: &Terminal, args: &HookInstallArgs) -> anyhow::Result<Exit> {
+    if args.host != AgentHost::Claude {
+        let why = "only Claude Code has hooks over HTTP; leave --http out for the others";
+        return Err(UsageError(why.into()).into());
+    }
+    let client = Client::with_token(server, None)?;
+    let url = client.page_at(settings::HTTP_PATH);
+    change(terminal, args, |text| settings::with_hook(args.host, text, AgentCall::Http(&url)))?;
+    terminal.note(
+        "Start Claude Code with a program's token in HOLDPOINT_TOKEN: without it, every call is denied. \
+         Try it: holdpoint hook test claude",
+    );
+    Ok(Exit::Done)
+}
+
 pub(super) fn uninstall(terminal: &Terminal, args: &HookInstallArgs) -> anyhow::Result<Exit> {
     change(terminal, args, |text| match args.host {
-        HookHost::Codex => toml_block::without_hook(text),
+        AgentHost::Codex => toml_block::without_hook(text),
         _ if text.trim().is_empty() => Ok(text.to_owned()),
         host => settings::without_hook(host, text),
     })?;
@@ -43,13 +66,13 @@ pub(super) fn uninstall(terminal: &Terminal, args: &HookInstallArgs) -> anyhow::
 }
 
 /// Where the hook may be, and whether it is there.
-pub(super) fn places(host: HookHost) -> Vec<(PathBuf, bool)> {
+pub(super) fn places(host: AgentHost) -> Vec<(PathBuf, bool)> {
     let places = [false, true].into_iter().filter_map(|user| settings_file(host, user).ok());
     places
         .map(|place| {
             let text = std::fs::read_to_string(&place).unwrap_or_default();
             let is_there = match host {
-                HookHost::Codex => toml_block::has_hook(&text),
+                AgentHost::Codex => toml_block::has_hook(&text),
                 host => settings::has_hook(host, &text),
             };
             (place, is_there)
@@ -58,13 +81,16 @@ pub(super) fn places(host: HookHost) -> Vec<(PathBuf, bool)> {
 }
 
 /// Agents hand it to a shell. Whatever keeps the program from answering, such as its having been removed, blocks.
-fn hook_command(program: &str, host: HookHost, server: &str) -> anyhow::Result<String> {
+fn hook_command(program: &str, host: AgentHost, server: &str) -> anyhow::Result<String> {
     let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
-    let server = match server {
-        SERVER_DEFAULT => String::new(),
-        server => format!(" --server {}", quoted(server)),
-    };
-    let command = format!("{} hook {}{server} || exit 2", quoted(program), host.name());
+    // The address is always written: otherwise the agent's environment would say which server is believed.
+    // Gemini CLI takes exit code 2 for a denial only if something was said.
+    let command = format!(
+        "{} hook {} --server {} || {{ echo 'Holdpoint: the hook did not let this pass.' >&2; exit 2; }}",
+        quoted(program),
+        host.name(),
+        quoted(server)
+    );
     anyhow::ensure!(
         settings::is_our_command(host, &command),
         "the program must be named holdpoint, so that its hook can be found again; it is `{}`",
@@ -73,17 +99,17 @@ fn hook_command(program: &str, host: HookHost, server: &str) -> anyhow::Result<S
     Ok(command)
 }
 
-fn settings_file(host: HookHost, user: bool) -> anyhow::Result<PathBuf> {
+fn settings_file(host: AgentHost, user: bool) -> anyhow::Result<PathBuf> {
     let folder = match (host, user) {
-        (HookHost::Claude, _) => ".claude",
-        (HookHost::Codex, _) => ".codex",
-        (HookHost::Gemini, _) => ".gemini",
-        (HookHost::Cursor, _) => ".cursor",
+        (AgentHost::Claude, _) => ".claude",
+        (AgentHost::Codex, _) => ".codex",
+        (AgentHost::Gemini, _) => ".gemini",
+        (AgentHost::Cursor, _) => ".cursor",
     };
     let of_user = match host {
-        HookHost::Claude => std::env::var_os("CLAUDE_CONFIG_DIR"),
-        HookHost::Codex => std::env::var_os("CODEX_HOME"),
-        HookHost::Gemini | HookHost::Cursor => None,
+        AgentHost::Claude => std::env::var_os("CLAUDE_CONFIG_DIR"),
+        AgentHost::Codex => std::env::var_os("CODEX_HOME"),
+        AgentHost::Gemini | AgentHost::Cursor => None,
     };
     let folder = match (user, of_user) {
         (true, Some(folder)) => PathBuf::from(folder),
@@ -97,9 +123,9 @@ fn settings_file(host: HookHost, user: bool) -> anyhow::Result<PathBuf> {
         }
     };
     Ok(folder.join(match host {
-        HookHost::Claude | HookHost::Gemini => "settings.json",
-        HookHost::Codex => "config.toml",
-        HookHost::Cursor => "hooks.json",
+        AgentHost::Claude | AgentHost::Gemini => "settings.json",
+        AgentHost::Codex => "config.toml",
+        AgentHost::Cursor => "hooks.json",
     }))
 }
 
@@ -116,7 +142,7 @@ fn change(
         Err(error) => return Err(error).with_context(|| format!("{shown} cannot be read")),
     };
     let after = edit(&before).with_context(|| format!("{shown} was left as it is"))?;
-    let diff = diff::unified([(place.display().to_string(), &*before, &*after)].into_iter());
+    let diff = unified_diff([(place.display().to_string(), &*before, &*after)].into_iter());
     if args.json {
         let report =
             json!({"file": place.display().to_string(), "changed": diff.is_some(), "diff": diff});
@@ -170,8 +196,11 @@ mod tests {
 
     #[test]
     fn the_command_blocks_if_the_program_is_gone() {
-        let command = hook_command("/opt/it's/holdpoint", HookHost::Codex, "http://h:1").unwrap();
-        assert_eq!(command, r"'/opt/it'\''s/holdpoint' hook codex --server 'http://h:1' || exit 2");
-        assert!(hook_command("/opt/other", HookHost::Codex, SERVER_DEFAULT).is_err());
+        let command = hook_command("/opt/it's/holdpoint", AgentHost::Codex, "http://h:1").unwrap();
+        assert!(
+            command.starts_with(r"'/opt/it'\''s/holdpoint' hook codex --server 'http://h:1' || ")
+        );
+        assert!(command.ends_with(">&2; exit 2; }"), "{command}");
+        assert!(hook_command("/opt/other", AgentHost::Codex, "http://h:1").is_err());
     }
 }

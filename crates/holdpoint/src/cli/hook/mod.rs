@@ -5,39 +5,37 @@
 //! a panic, ends as a denial in the agent's own form, before the agent's time-out.
 
 mod decide;
-mod diff;
-mod edit;
-mod host;
 mod install;
+mod local_files;
 mod ordered_json;
-mod proposal;
 mod sample;
 mod settings;
 mod toml_block;
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use agent_hooks::{AgentHost, HookProposal, HookReply};
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::args::{HookCommand, HookHost, HookRunArgs};
+use super::args::{HookCommand, HookRunArgs};
 use super::client::Client;
 use super::exit;
 use super::output::Terminal;
-use host::HookReply;
-use proposal::HookProposal;
 
 /// A call that is longer than this is not shown to anybody.
 const STDIN_BYTES_MAX: u64 = 8 << 20;
+/// How an agent takes a denial by exit code.
+const BLOCKED: u8 = 2;
 
 pub async fn run(server: &str, terminal: &Terminal, command: HookCommand) -> ExitCode {
     let (host, args) = match command {
-        HookCommand::Claude(args) => (HookHost::Claude, args),
-        HookCommand::Codex(args) => (HookHost::Codex, args),
-        HookCommand::Gemini(args) => (HookHost::Gemini, args),
-        HookCommand::Cursor(args) => (HookHost::Cursor, args),
+        HookCommand::Claude(args) => (AgentHost::Claude, args),
+        HookCommand::Codex(args) => (AgentHost::Codex, args),
+        HookCommand::Gemini(args) => (AgentHost::Gemini, args),
+        HookCommand::Cursor(args) => (AgentHost::Cursor, args),
         HookCommand::Install(args) => {
             return told(terminal, install::install(server, terminal, &args));
         }
@@ -55,11 +53,10 @@ pub async fn run(server: &str, terminal: &Terminal, command: HookCommand) -> Exi
     let answered = tokio::spawn(async move { answer(&server, host, &args).await }).await;
     let (reply, failed) = match answered {
         Ok(Ok(reply)) => (reply, false),
-        Ok(Err(error)) => (HookReply::Deny(denial(&format!("{error:#}"))), true),
-        Err(_) => (HookReply::Deny(denial("the hook itself failed; please report this")), true),
+        Ok(Err(error)) => (HookReply::deny(&format!("{error:#}")), true),
+        Err(_) => (HookReply::deny("the hook itself failed; please report this"), true),
     };
-    let ended = host::print(host, &reply, failed);
-    ExitCode::from(ended)
+    ExitCode::from(print(host, &reply, failed))
 }
 
 /// What Claude Code's permission prompt is told.
@@ -84,6 +81,7 @@ pub(super) async fn decide_permission(
         anyhow::ensure!(asked.is_object(), "the arguments are no object");
         let directory = std::env::current_dir().context("the current directory cannot be read")?;
         let proposal = HookProposal {
+            host: AgentHost::Claude,
             session: session.to_owned(),
             use_id: prompt.tool_use_id,
             tool: prompt.tool_name,
@@ -92,12 +90,16 @@ pub(super) async fn decide_permission(
             subagent: None,
         };
         let args = HookRunArgs { wait, defer: false };
-        decide::decide(client, HookHost::Claude, &proposal, &args).await
+        decide::decide(client, &proposal, &args).await
     };
     match decided.await {
-        Ok(HookReply::Allow { input, .. }) => PermissionDecision::Allow(input.unwrap_or(asked)),
+        Ok(HookReply::Allow(call)) => {
+            PermissionDecision::Allow(call.input().cloned().unwrap_or(asked))
+        }
         Ok(HookReply::Deny(why) | HookReply::Defer(why)) => PermissionDecision::Deny(why),
-        Err(error) => PermissionDecision::Deny(denial(&format!("{error:#}"))),
+        Err(error) => {
+            PermissionDecision::Deny(format!("Holdpoint did not let this pass: {error:#}"))
+        }
     }
 }
 
@@ -120,16 +122,30 @@ fn told(terminal: &Terminal, ended: anyhow::Result<exit::Exit>) -> ExitCode {
     }
 }
 
-/// For the model and for the person who reads along.
-fn denial(why: &str) -> String {
-    format!("Holdpoint did not let this call pass: {why}\nNothing was run.")
+/// Prints what the agent understands and returns the exit code. After an error both say no.
+fn print(host: AgentHost, reply: &HookReply, failed: bool) -> u8 {
+    let printed = reply.spell(host).map_err(std::io::Error::from).and_then(|out| {
+        let out = out.map(|out| out + "\n").unwrap_or_default();
+        std::io::stdout().write_all(out.as_bytes())?;
+        std::io::stdout().flush()
+    });
+    match reply {
+        HookReply::Deny(reason) if failed || printed.is_err() => {
+            let _ = writeln!(std::io::stderr(), "{reason}");
+            BLOCKED
+        }
+        // An approval that could not be said is none.
+        _ if printed.is_err() => BLOCKED,
+        _ => 0,
+    }
 }
 
-async fn answer(server: &str, host: HookHost, args: &HookRunArgs) -> anyhow::Result<HookReply> {
+async fn answer(server: &str, host: AgentHost, args: &HookRunArgs) -> anyhow::Result<HookReply> {
     let input = read_stdin()?;
-    let proposal = host::read(host, &input)?;
+    let here = std::env::current_dir().context("the current directory cannot be read")?;
+    let proposal = HookProposal::read(host, &input, Some(&here))?;
     let client = Client::new(server)?;
-    decide::decide(&client, host, &proposal, args).await
+    decide::decide(&client, &proposal, args).await
 }
 
 fn read_stdin() -> anyhow::Result<Vec<u8>> {

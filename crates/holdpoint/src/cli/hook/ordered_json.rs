@@ -47,10 +47,6 @@ impl OrderedJson {
         OrderedJson::read(raw.get(), 0)
     }
 
-    pub(super) fn of(value: &serde_json::Value) -> anyhow::Result<OrderedJson> {
-        OrderedJson::parse(&value.to_string())
-    }
-
     fn read(text: &str, depth: usize) -> anyhow::Result<OrderedJson> {
         anyhow::ensure!(depth < DEPTH_MAX, "it is nested more than {DEPTH_MAX} deep");
         Ok(match text.as_bytes().first() {

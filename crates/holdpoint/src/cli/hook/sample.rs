@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use agent_hooks::{AgentHost, HookProposal, HookQuestion};
 use anyhow::Context as _;
 use domain::visible::visible;
 use serde_json::{Value, json};
 
 use super::install;
-use super::proposal::HookProposal;
-use crate::cli::args::{HookHost, HookTestArgs};
+use super::local_files::LocalFiles;
+use crate::cli::args::HookTestArgs;
 use crate::cli::ask::unanswered;
 use crate::cli::client::Client;
 use crate::cli::exit::Exit;
@@ -29,20 +30,17 @@ pub(super) async fn run(
     let directory: PathBuf =
         std::env::current_dir().context("the current directory cannot be read")?;
     let proposal = HookProposal {
+        host: args.host,
         session: "test".into(),
         use_id: None,
-        tool: if args.host == HookHost::Gemini { "run_shell_command" } else { "Bash" }.into(),
+        tool: if args.host == AgentHost::Gemini { "run_shell_command" } else { "Bash" }.into(),
         input: json!({"command": args.command}),
         directory,
         subagent: None,
     };
-    let body = json!({
-        "kind": "approve",
-        "title": "Test of the hook: nothing will run, please ignore",
-        "call": {"tool": proposal.tool, "arguments": proposal.arguments(&proposal.input)},
-        "context": proposal.context(args.host),
-        "expires_in_s": EXPIRES_S,
-    });
+    let question = HookQuestion::new(&proposal, &LocalFiles, Some(EXPIRES_S))
+        .titled("Test of the hook: nothing will run, please ignore");
+    let body = serde_json::to_value(&question)?;
     let hold = client.post("/v1/holds", &body).await?;
     let state = hold["state"].as_str().unwrap_or_default();
     if state == "pending" {

@@ -1,6 +1,6 @@
 //! Codex' settings: a marked block in a TOML file of which nothing else is touched.
 
-use super::settings::TIMEOUT_S;
+use agent_hooks::AGENT_TIMEOUT_S;
 
 const BEGINS: &str = "# >>> holdpoint hook: `holdpoint hook uninstall codex` takes this out";
 const ENDS: &str = "# <<< holdpoint hook";
@@ -33,7 +33,7 @@ pub(super) fn with_hook(text: &str, command: &str) -> anyhow::Result<String> {
     let command = toml::Value::from(command);
     text.push_str(&format!(
         "{BEGINS}\n{feature}[[hooks.PreToolUse]]\nmatcher = \".*\"\n\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\n\
-         command = {command}\ntimeout = {TIMEOUT_S}\n{ENDS}\n"
+         command = {command}\ntimeout = {AGENT_TIMEOUT_S}\n{ENDS}\n"
     ));
     toml::from_str::<toml::Table>(&text)?;
     Ok(text)

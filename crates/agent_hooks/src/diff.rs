@@ -1,14 +1,12 @@
 //! The lines that a file loses and gains.
 
 /// More than this is not a diff that people read; the agent's arguments are shown in any case.
-pub(super) const DIFF_BYTES_MAX: usize = 128 << 10;
+pub(crate) const DIFF_BYTES_MAX: usize = 128 << 10;
 const PAIRS_MAX: usize = 1_000_000;
 const AROUND: usize = 3;
 
 /// One text of all changes: each file's name, then its lines with their signs.
-pub(super) fn unified<'a>(
-    files: impl Iterator<Item = (String, &'a str, &'a str)>,
-) -> Option<String> {
+pub fn unified_diff<'a>(files: impl Iterator<Item = (String, &'a str, &'a str)>) -> Option<String> {
     let mut text = String::new();
     for (name, before, after) in files {
         if before == after {
@@ -99,7 +97,7 @@ mod tests {
     use super::*;
 
     fn diff(before: &str, after: &str) -> String {
-        unified([("f".to_owned(), before, after)].into_iter()).unwrap_or_default()
+        unified_diff([("f".to_owned(), before, after)].into_iter()).unwrap_or_default()
     }
 
     #[test]

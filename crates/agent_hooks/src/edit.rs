@@ -4,29 +4,32 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::proposal::HookProposal;
+use crate::files::AgentFiles;
+use crate::proposal::HookProposal;
 
-/// A longer file's diff is not made; the agent's arguments are shown in any case.
-const FILE_BYTES_MAX: u64 = 2 << 20;
 /// More files than these are named and not compared.
 const FILES_MAX: usize = 200;
 
-pub(super) struct EditedFile {
-    pub(super) path: PathBuf,
+pub(crate) struct EditedFile {
+    pub(crate) path: PathBuf,
     before: Option<String>,
     after: Option<String>,
 }
 
 impl EditedFile {
     /// Path, old text and new text, if both are known.
-    pub(super) fn change(&self) -> Option<(String, &str, &str)> {
+    pub(crate) fn change(&self) -> Option<(String, &str, &str)> {
         let after = self.after.as_deref()?;
         Some((self.path.display().to_string(), self.before.as_deref().unwrap_or_default(), after))
     }
 }
 
 /// Files that the call would write. `after` is missing where the edit does not fit the file.
-pub(super) fn edited_files(proposal: &HookProposal, input: &Value) -> Vec<EditedFile> {
+pub(crate) fn edited_files(
+    proposal: &HookProposal,
+    files: &dyn AgentFiles,
+    input: &Value,
+) -> Vec<EditedFile> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     if proposal.tool == "apply_patch" {
         let patch =
@@ -37,7 +40,7 @@ pub(super) fn edited_files(proposal: &HookProposal, input: &Value) -> Vec<Edited
             .collect();
     }
     let Some(path) = text("file_path").map(PathBuf::from) else { return Vec::new() };
-    let before = read(&proposal.directory.join(&path));
+    let before = files.read_text(&proposal.directory.join(&path));
     let after = match proposal.tool.as_str() {
         "Write" | "write_file" => text("content").map(str::to_owned),
         "Edit" | "replace" => before.clone().and_then(|before| replaced(before, input)),
@@ -49,14 +52,6 @@ pub(super) fn edited_files(proposal: &HookProposal, input: &Value) -> Vec<Edited
         _ => return Vec::new(),
     };
     vec![EditedFile { path, before, after }]
-}
-
-fn read(path: &std::path::Path) -> Option<String> {
-    let about = std::fs::metadata(path).ok()?;
-    if !about.is_file() || about.len() > FILE_BYTES_MAX {
-        return None;
-    }
-    std::fs::read_to_string(path).ok()
 }
 
 /// As the agents do it: the old text must be there, and once unless all are meant.

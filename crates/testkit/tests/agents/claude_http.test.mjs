@@ -1,0 +1,5 @@
+import { claudeHttp } from "./agents.mjs";
+import { testClaude, testGate } from "./gate.mjs";
+
+testGate(claudeHttp);
+testClaude(claudeHttp);
