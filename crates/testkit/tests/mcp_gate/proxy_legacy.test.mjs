@@ -31,6 +31,27 @@ test("sdk 1.32.2: asked in the client, the owner of the token approves and decli
   assert.ok(!w.has("second.txt"));
 });
 
+test("sdk 1.32.2: a form that is open in the client is taken back when it is decided elsewhere", async (t) => {
+  const w = await world(t);
+  const { ElicitRequestSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  let takenBack;
+  const isTakenBack = new Promise((done) => (takenBack = done));
+  const client = await legacy.connect(t, w, files(w, "--answer-in-client"), {
+    capabilities: { elicitation: {} },
+    env: { HOLDPOINT_TOKEN: w.tokens.person_token },
+    prepare: (client) =>
+      client.setRequestHandler(ElicitRequestSchema, async (_, { signal }) => {
+        w.approve();
+        await new Promise((done) => signal.addEventListener("abort", done));
+        takenBack();
+        return { action: "cancel" };
+      }),
+  });
+  const result = await legacy.call(client, "write_file", target(w));
+  assert.ok(!result.isError && w.has("proof.txt"), text(result));
+  await isTakenBack;
+});
+
 for (const [who, token, tool] of [
   ["a program", "program_token", "write_file"],
   ["a person whom the rule does not ask", "person_token", "create_directory"],

@@ -23,6 +23,11 @@ impl PeerOut {
     pub(super) async fn send(&self, line: Vec<u8>) {
         let _ = self.0.send(line).await;
     }
+
+    /// For what may as well be left out.
+    pub(super) fn try_send(&self, line: Vec<u8>) {
+        let _ = self.0.try_send(line);
+    }
 }
 
 pub(super) struct PeerLines(mpsc::Receiver<Vec<u8>>);

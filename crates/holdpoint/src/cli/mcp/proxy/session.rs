@@ -22,7 +22,7 @@ use crate::cli::client::fresh_key;
 use crate::cli::mcp::era::{ClientCapabilities, SERVER_INFO_KEY};
 use crate::cli::mcp::limits::CALLS_MAX;
 use crate::cli::mcp::peer::PeerOut;
-use crate::cli::mcp::reply::{RpcFailure, error_line, result_line};
+use crate::cli::mcp::reply::{RpcFailure, error_line, notification_line, result_line};
 
 pub(super) struct ProxyOptions {
     pub(super) naming: ToolNaming,
@@ -255,15 +255,11 @@ impl ProxySession {
             serde_json::from_str::<RpcId>(id.get()).ok()
         });
         let Some(id) = id else { return };
-        let mut requests = self.lock_requests();
-        match requests.get(&id) {
-            // No answer follows a cancelled request.
-            Some(ClientRequest::Held { cancelled }) => {
-                cancelled.cancel();
-                requests.remove(&id);
-            }
+        // No answer follows a cancelled request.
+        match self.lock_requests().remove(&id) {
+            Some(ClientRequest::Held { cancelled }) => cancelled.cancel(),
             Some(ClientRequest::Sent { upstream, .. }) => {
-                let _ = self.upstreams[*upstream].send(&message.object);
+                let _ = self.upstreams[upstream].send(&message.object);
             }
             None => {}
         }
@@ -285,7 +281,7 @@ impl ProxySession {
         }
     }
 
-    /// Asks the client something ourselves. Dropped, it is no longer waited for.
+    /// Asks the client something ourselves. Dropped, it is taken back.
     pub(super) async fn ask_client(
         &self,
         method: &str,
@@ -294,6 +290,7 @@ impl ProxySession {
         let id = self.own_id();
         let (tell, answered) = oneshot::channel();
         self.asked.lock().unpoisoned().insert(id.clone(), tell);
+        let _open = OpenAsk { session: self, id: &id };
         let line =
             serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.out.send(line.to_string().into_bytes()).await;
@@ -356,6 +353,21 @@ impl ProxySession {
         };
         for id in lost {
             self.reply_error(&id, RpcFailure::new(INTERNAL_ERROR, why.clone())).await;
+        }
+    }
+}
+
+/// Takes back what the client was asked and did not answer.
+struct OpenAsk<'a> {
+    session: &'a ProxySession,
+    id: &'a RpcId,
+}
+
+impl Drop for OpenAsk<'_> {
+    fn drop(&mut self) {
+        if self.session.asked.lock().unpoisoned().remove(self.id).is_some() {
+            let params = serde_json::json!({"requestId": self.id, "reason": "decided elsewhere"});
+            self.session.out.try_send(notification_line("notifications/cancelled", &params));
         }
     }
 }
