@@ -7,9 +7,6 @@ use serde_json::Value;
 use crate::files::AgentFiles;
 use crate::proposal::HookProposal;
 
-/// More files than these are named and not compared.
-const FILES_MAX: usize = 200;
-
 pub(crate) struct EditedFile {
     pub(crate) path: PathBuf,
     before: Option<String>,
@@ -32,9 +29,7 @@ pub(crate) fn edited_files(
 ) -> Vec<EditedFile> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     if proposal.tool == "apply_patch" {
-        let patch =
-            text("command").or_else(|| text("patch")).or_else(|| text("input")).unwrap_or_default();
-        return patched(patch)
+        return patched(patch_text(input).unwrap_or_default())
             .into_iter()
             .map(|path| EditedFile { path, before: None, after: None })
             .collect();
@@ -72,10 +67,32 @@ fn replaced(file: String, edit: &Value) -> Option<String> {
 
 /// The files that a patch names. Its text is the diff that people see.
 fn patched(patch: &str) -> Vec<PathBuf> {
-    let heads = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-    let named =
-        patch.lines().filter_map(|line| heads.iter().find_map(|head| line.strip_prefix(head)));
-    named.take(FILES_MAX).map(|path| PathBuf::from(path.trim())).collect()
+    let named = header_lines(patch)
+        .filter_map(|line| FILE_HEADS.iter().find_map(|head| line.strip_prefix(head)));
+    named.map(|path| PathBuf::from(path.trim())).collect()
+}
+
+const FILE_HEADS: [&str; 4] =
+    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+const OTHER_HEADS: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"];
+
+/// Agents trim headers. A line of context that looks like one is taken for one: that can only add a file.
+fn header_lines(patch: &str) -> impl Iterator<Item = &str> {
+    patch.lines().map(str::trim).filter(|line| line.starts_with("***"))
+}
+
+/// A header that is not understood may name any file.
+pub(crate) fn has_unread_header(patch: &str) -> bool {
+    let is_known = |line: &str| {
+        FILE_HEADS.iter().any(|head| line.starts_with(head)) || OTHER_HEADS.contains(&line)
+    };
+    header_lines(patch).any(|line| !is_known(line))
+}
+
+/// The text of a patch, under the names that agents have for it.
+pub(crate) fn patch_text(input: &Value) -> Option<&str> {
+    let text = |key: &str| input.get(key).and_then(Value::as_str);
+    text("command").or_else(|| text("patch")).or_else(|| text("input"))
 }
 
 #[cfg(test)]
@@ -98,5 +115,14 @@ mod tests {
     fn a_patch_names_its_files() {
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Move to: b.rs\n*** Add File: c\n+z\n*** End Patch";
         assert_eq!(patched(patch), ["a.rs", "b.rs", "c"].map(PathBuf::from));
+        assert!(!has_unread_header(patch));
+        assert_eq!(patched("  *** Add File: /outside\r\n+x"), [PathBuf::from("/outside")]);
+        let many: String = (0..300).map(|n| format!("*** Add File: f{n}\n+x\n")).collect();
+        assert_eq!(patched(&many).len(), 300);
+        for odd in
+            ["*** Create File: /x", "***Add File: /x", "*** add file: /x", " *** Copy to: /x"]
+        {
+            assert!(has_unread_header(odd), "{odd}");
+        }
     }
 }

@@ -4,17 +4,33 @@ use std::path::{Component, Path, PathBuf};
 
 use domain::shell::is_secret_path;
 
-/// Folders that say what agents and git may do; who changes these changes the gate itself.
-const PROTECTED: [&str; 8] =
-    [".git", ".claude", ".codex", ".gemini", ".cursor", ".mcp.json", ".vscode", ".idea"];
+/// What says what agents, git and we may do; who changes these changes the gate itself.
+const PROTECTED: [&str; 11] = [
+    ".git",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".mcp.json",
+    ".vscode",
+    ".idea",
+    "holdpoint.toml",
+    "holdpoint.db",
+    "holdpoint.db-wal",
+];
+/// Tokens of ours and of agents: with a person's, an agent could answer.
+const TOKEN_FILES: [&str; 3] = ["tokens.json", ".credentials.json", "auth.json"];
 
 /// The agent's file system. What it does not know, it does not guess.
 pub trait AgentFiles {
     /// Where a path leads, links followed; `None` where nobody here can say.
     fn resolve(&self, path: &Path) -> Option<PathBuf>;
 
-    /// The root of the repository that a resolved directory is in, or the directory itself.
-    fn repository(&self, directory: &Path) -> PathBuf;
+    /// The root of the repository that a resolved directory is in. Without one, nothing is inside.
+    fn repository(&self, directory: &Path) -> Option<PathBuf>;
+
+    /// A folder that git would take for a repository though it has no `.git`: its files say what git runs there.
+    fn bare_repository(&self, directory: &Path) -> Option<PathBuf>;
 
     /// A text file of a length that people can look at.
     fn read_text(&self, path: &Path) -> Option<String>;
@@ -29,8 +45,12 @@ impl AgentFiles for UnseenFiles {
         None
     }
 
-    fn repository(&self, directory: &Path) -> PathBuf {
-        directory.to_owned()
+    fn repository(&self, _: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    fn bare_repository(&self, _: &Path) -> Option<PathBuf> {
+        None
     }
 
     fn read_text(&self, _: &Path) -> Option<String> {
@@ -84,10 +104,24 @@ impl NamedFile {
         [by_system].into_iter().chain(is_other.then_some(by_agent))
     }
 
+    /// Stands for files that nobody could read out of the arguments.
+    pub(crate) fn unread(directory: &Path) -> NamedFile {
+        NamedFile { path: directory.to_owned(), place: FilesIn::Unknown }
+    }
+
+    /// A folder whose files say what programs do.
+    pub(crate) fn protected(path: PathBuf) -> NamedFile {
+        NamedFile { path, place: FilesIn::Protected }
+    }
+
     fn look_up_exactly(files: &dyn AgentFiles, directory: &Path, whole: &Path) -> NamedFile {
+        // Some agents put the home directory there, and the system does not.
+        let has_tilde = whole.components().any(|part| {
+            matches!(part, Component::Normal(name) if name.to_string_lossy().starts_with('~'))
+        });
         match (files.resolve(whole), files.resolve(directory)) {
-            (Some(path), Some(directory)) => {
-                let place = place(&path, &files.repository(&directory));
+            (Some(path), Some(directory)) if !has_tilde => {
+                let place = place(&path, files.repository(&directory).as_deref());
                 NamedFile { path, place }
             }
             _ => {
@@ -99,24 +133,30 @@ impl NamedFile {
     }
 }
 
-fn place(file: &Path, repository: &Path) -> FilesIn {
-    let Ok(inside) = file.strip_prefix(repository) else {
-        let is_secret = is_secret_path(&file.display().to_string());
-        return if is_secret { FilesIn::Secret } else { FilesIn::Outside };
-    };
-    match () {
-        () if is_secret_path(&inside.display().to_string()) => FilesIn::Secret,
-        () if is_protected(inside) || file.to_str().is_none() => FilesIn::Protected,
-        () => FilesIn::Repository,
+fn place(file: &Path, repository: Option<&Path>) -> FilesIn {
+    match repository.and_then(|repository| file.strip_prefix(repository).ok()) {
+        // The way to the repository says nothing about what is in it.
+        Some(inside) => worse_by_name(inside).unwrap_or(match file.to_str() {
+            Some(_) => FilesIn::Repository,
+            None => FilesIn::Protected,
+        }),
+        None => worse_by_name(file).unwrap_or(FilesIn::Outside),
     }
 }
 
 /// A name can only make it worse: what it says is harmless may be a link.
 fn place_by_name(file: &Path) -> FilesIn {
+    worse_by_name(file).unwrap_or(FilesIn::Unknown)
+}
+
+fn worse_by_name(file: &Path) -> Option<FilesIn> {
+    let is_token_file = |name: &str| TOKEN_FILES.contains(&name.to_ascii_lowercase().as_str());
+    let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     match () {
-        () if is_secret_path(&file.display().to_string()) => FilesIn::Secret,
-        () if is_protected(file) => FilesIn::Protected,
-        () => FilesIn::Unknown,
+        () if is_secret_path(&file.display().to_string()) => Some(FilesIn::Secret),
+        () if is_token_file(&name) => Some(FilesIn::Secret),
+        () if is_protected(file) => Some(FilesIn::Protected),
+        () => None,
     }
 }
 

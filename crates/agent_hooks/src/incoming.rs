@@ -49,6 +49,7 @@ struct CursorEvent {
     #[serde(default)]
     workspace_roots: Vec<String>,
     command: Option<String>,
+    url: Option<String>,
     #[serde(default)]
     tool_name: String,
     tool_input: Option<Value>,
@@ -124,7 +125,16 @@ fn cursor_call(event: CursorEvent) -> Result<HookProposal, UnreadableCall> {
                 Some(input) => input,
                 None => Value::Object(Map::new()),
             };
-            (event.tool_name, input)
+            match event.hook_event_name.as_str() {
+                // A server's tool may be named like one of the agent's own.
+                "beforeMCPExecution" => {
+                    let server = event.url.or(event.command).unwrap_or_default();
+                    let call =
+                        [("server".to_owned(), server.into()), ("arguments".to_owned(), input)];
+                    (format!("mcp__{}", event.tool_name), Value::Object(Map::from_iter(call)))
+                }
+                _ => (event.tool_name, input),
+            }
         }
         other => {
             return Err(UnreadableCall::OtherEvent {
@@ -183,6 +193,11 @@ mod tests {
         let shell = json!({"hook_event_name": "beforeShellExecution", "command": "ls", "cwd": "/x", "conversation_id": "c"});
         let shell = read(AgentHost::Cursor, &shell).unwrap();
         assert_eq!((shell.tool.as_str(), shell.input["command"].as_str()), ("Shell", Some("ls")));
+        let mcp = |input: &str| json!({"hook_event_name": "beforeMCPExecution", "tool_name": "Shell", "cwd": "/x", "tool_input": input, "url": "http://m"});
+        let read_mcp = read(AgentHost::Cursor, &mcp(r#"{"a":1}"#)).unwrap();
+        assert_eq!(read_mcp.tool, "mcp__Shell", "not the agent's own shell");
+        assert_eq!(read_mcp.input, json!({"server": "http://m", "arguments": {"a": 1}}));
+        assert!(read(AgentHost::Cursor, &mcp(r#"{"a":1,"a":2}"#)).is_err());
     }
 
     #[test]

@@ -72,7 +72,8 @@ pub enum Mismatch {
 #[derive(Debug)]
 pub enum Judgement {
     Reply(HookReply),
-    /// A person's approval, which is good for one call: the server must be told first that it starts.
+    /// Leave for one call: the server must be told first that it starts, and refuses while all is frozen, if the
+    /// rules have become stricter, and a second time.
     TakeUp(UnusedApproval),
 }
 
@@ -106,7 +107,8 @@ pub fn judge(
         return Err(Mismatch::OtherArguments);
     }
     let is_edited = *input != proposal.input;
-    if !is_edited && proposal.diff(files, input).as_deref() != question.diff() {
+    // What people looked at, whether they edited the call or not.
+    if proposal.diff(files, &proposal.input).as_deref() != question.diff() {
         return Err(Mismatch::FileChanged);
     }
     if is_edited && !can_take(proposal, input) {
@@ -114,17 +116,11 @@ pub fn judge(
     }
     let edited = is_edited.then(|| input.clone());
     let by = hold.decision.as_ref().and_then(|decision| decision.by.as_deref()).map(visible);
-    Ok(match by {
-        Some(by) => {
-            let reason = format!("approved by {by} in Holdpoint ({})", visible(&hold.id));
-            Judgement::TakeUp(UnusedApproval(AllowedCall::new(edited, reason)))
-        }
-        // What a rule allows, it allows each time.
-        None => {
-            let reason = format!("allowed by Holdpoint's policy{}", rule_text(hold));
-            Judgement::Reply(HookReply::Allow(AllowedCall::new(edited, reason)))
-        }
-    })
+    let reason = match by {
+        Some(by) => format!("approved by {by} in Holdpoint ({})", visible(&hold.id)),
+        None => format!("allowed by Holdpoint's policy{}", rule_text(hold)),
+    };
+    Ok(Judgement::TakeUp(UnusedApproval(AllowedCall::new(edited, reason))))
 }
 
 /// Gemini merges what it is handed into its own arguments, so none can be taken away.
@@ -199,16 +195,15 @@ mod tests {
     }
 
     #[test]
-    fn i08_a_persons_approval_must_be_taken_up_before_the_call_runs() {
+    fn i08_i52_leave_must_be_taken_up_before_the_call_runs() {
         let call = json!({"command": "ls", "description": "d"});
-        let approved = hold("approved", &call, json!({"by": "ana"}));
-        let Ok(Judgement::TakeUp(unused)) = judged(AgentHost::Claude, &approved) else {
-            panic!("it is a person's")
-        };
-        assert!(unused.start::<(), _>(Err("used before")).is_err());
-        let by_rule = hold("approved", &call, json!({"by": null, "rule": "reads pass"}));
-        let allowed = judged(AgentHost::Claude, &by_rule);
-        assert!(matches!(allowed, Ok(Judgement::Reply(HookReply::Allow(_)))), "{allowed:?}");
+        for decision in [json!({"by": "ana"}), json!({"by": null, "rule": "reads pass"})] {
+            let approved = hold("approved", &call, decision);
+            let Ok(Judgement::TakeUp(unused)) = judged(AgentHost::Claude, &approved) else {
+                panic!("it runs only when the server has taken its start")
+            };
+            assert!(unused.start::<(), _>(Err("used before")).is_err());
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::diff::{DIFF_BYTES_MAX, unified_diff};
-use crate::edit::{EditedFile, edited_files};
+use crate::edit::{EditedFile, edited_files, has_unread_header, patch_text};
 use crate::files::{AgentFiles, NamedFile};
 use crate::host::AgentHost;
 
@@ -80,6 +80,10 @@ impl HookProposal {
             .iter()
             .flat_map(|name| NamedFile::look_up(files, &self.directory, name))
             .collect();
+        if self.tool == "apply_patch" && patch_text(input).is_some_and(has_unread_header) {
+            named.push(NamedFile::unread(&self.directory));
+        }
+        named.extend(files.bare_repository(&self.directory).map(NamedFile::protected));
         named.sort();
         named.dedup();
         named
@@ -89,8 +93,8 @@ impl HookProposal {
     pub(crate) fn diff(&self, files: &dyn AgentFiles, input: &Value) -> Option<String> {
         if self.tool == "apply_patch" {
             // A patch is a diff already, and has no line that its own arguments do not show.
-            let patch = input.get("command").or_else(|| input.get("patch")).and_then(Value::as_str);
-            return patch.filter(|patch| patch.len() <= DIFF_BYTES_MAX).map(str::to_owned);
+            let patch = patch_text(input).filter(|patch| patch.len() <= DIFF_BYTES_MAX);
+            return patch.map(str::to_owned);
         }
         // Against a file that nobody has seen, every line would be a new one.
         files.resolve(&self.directory)?;

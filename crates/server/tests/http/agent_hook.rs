@@ -81,11 +81,18 @@ async fn i06_whatever_is_wrong_is_a_denial_with_status_200() {
 #[tokio::test]
 async fn what_a_rule_allows_passes_each_time() {
     let world = world().await;
-    for _ in 0..2 {
-        let (decision, reason, input) = told(&world.post("gate", HOOK, call("free", "ls")).await);
+    let again = |id: &str| {
+        let mut call = call("free", "ls");
+        call["tool_use_id"] = json!(id);
+        call
+    };
+    for id in ["toolu_1", "toolu_2"] {
+        let (decision, reason, input) = told(&world.post("gate", HOOK, again(id)).await);
         assert_eq!((decision.as_str(), input), ("allow", Value::Null));
         assert!(reason.contains("about free"), "{reason}");
     }
+    // The very same call is answered from the record, which does not know about a freeze.
+    denied(&world, "gate", HOOK, again("toolu_1")).await;
 }
 
 #[tokio::test]

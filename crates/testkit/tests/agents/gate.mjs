@@ -165,6 +165,14 @@ export function testCommand(agent) {
       assert.ok(!w.has("proof.txt"));
     });
   }
+
+  // More than a pipe holds: an agent that cannot hand all of it over may take the hook for failed.
+  test(`${agent.name}: a long call whose hook is gone does not run`, async (t) => {
+    const changed = (settings) => settings.replace(process.env.HOLDPOINT_BIN, "/nowhere/holdpoint");
+    const w = await prepared(t, agent, agent.shell(`${PROOF} # ${"x".repeat(100_000)}`), { changed });
+    await agent.go(w);
+    assert.ok(!w.has("proof.txt"));
+  });
 }
 
 /** For agents that block by themselves when a hook fails, and that can be deferred. */

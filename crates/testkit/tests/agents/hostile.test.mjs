@@ -77,6 +77,24 @@ test("links out of the repository do not pass as edits inside it", async (t) => 
   assert.equal(inside.decision, "allow", inside.reason);
 });
 
+test("a patch cannot hide a file behind many others or in an odd header", async (t) => {
+  const w = await world(t);
+  const many = Array.from({ length: 250 }, (_, number) => `*** Add File: f${number}\n+x`).join("\n");
+  const seen = [];
+  for (const [place, file] of [
+    ["outside", `*** Add File: ${w.home}/x`],
+    ["outside", `  *** Add File: ${w.home}/x`],
+    ["unknown", `*** Create File: ${w.home}/x`],
+  ]) {
+    const command = `*** Begin Patch\n${many}\n${file}\n+x\n*** End Patch`;
+    const asking = w.hook("codex", proposed(w, "apply_patch", { command }, file));
+    const hold = await w.answer({ verdict: "deny" }, (hold) => !seen.includes(hold.id));
+    seen.push(hold.id);
+    assert.equal(hold.call.arguments.files_in, place, file);
+    assert.equal((await asking).decision, "deny");
+  }
+});
+
 test("a real agent does not write through a link that leads out of the repository", async (t) => {
   const w = await prepared(t, claude, call("Write", { file_path: "harmless.txt", content: "x" }));
   symlinkSync("../escaped.txt", join(w.project, "harmless.txt"));
@@ -187,6 +205,12 @@ async function forger(t) {
   t.after(() => server.close());
   return { url: `http://127.0.0.1:${server.address().port}`, asked };
 }
+
+test("a call that is too long to show is read to its end and denied", async (t) => {
+  const w = await world(t);
+  const out = await w.hook("codex", proposed(w, "Bash", { command: `ls # ${"x".repeat(9 << 20)}` }));
+  assert.deepEqual([out.decision, out.code], ["deny", 2]);
+});
 
 for (const agent of [claude, codex, gemini]) {
   test(`${agent.name}: an environment that points at another server does not lead the installed hook there`, async (t) => {

@@ -20,6 +20,8 @@ use crate::cli::waiting::is_passing;
 const AGAIN: Duration = Duration::from_millis(500);
 /// A question that nobody waits for is withdrawn, if the server is quick about it.
 const LEAVING: Duration = Duration::from_secs(3);
+/// An agent lets the call run when its own time is up, a minute after our wait.
+const TAKE_UP: Duration = Duration::from_secs(20);
 
 pub(super) async fn decide(
     client: &Client,
@@ -53,7 +55,9 @@ pub(super) async fn decide(
         Judgement::Reply(reply) => Ok(reply),
         Judgement::TakeUp(approval) => {
             let begin = json!({"state": "executing"});
-            let started = client.post(&format!("/v1/holds/{id}/outcome"), &begin).await;
+            let path = format!("/v1/holds/{id}/outcome");
+            let starting = tokio::time::timeout(TAKE_UP, client.post(&path, &begin));
+            let started = starting.await.context("the server did not take the start in time")?;
             approval
                 .start(started)
                 .context("the approval could not be taken up; it may have been used before")

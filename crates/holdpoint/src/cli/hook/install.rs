@@ -1,6 +1,7 @@
 //! Writes the hook into an agent's settings, and takes it out again. Nothing is written that was not shown.
 
 use std::io::{BufRead as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use agent_hooks::{AgentHost, unified_diff};
@@ -84,9 +85,10 @@ pub(super) fn places(host: AgentHost) -> Vec<(PathBuf, bool)> {
 fn hook_command(program: &str, host: AgentHost, server: &str) -> anyhow::Result<String> {
     let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
     // The address is always written: otherwise the agent's environment would say which server is believed.
-    // Gemini CLI takes exit code 2 for a denial only if something was said.
+    // Gemini CLI takes exit code 2 for a denial only if something was said. The call is read to its
+    // end, as an agent that cannot hand all of it over may take the hook for failed.
     let command = format!(
-        "{} hook {} --server {} || {{ echo 'Holdpoint: the hook did not let this pass.' >&2; exit 2; }}",
+        "{} hook {} --server {} || {{ cat >/dev/null; echo 'Holdpoint: the hook did not let this pass.' >&2; exit 2; }}",
         quoted(program),
         host.name(),
         quoted(server)
@@ -135,7 +137,12 @@ fn change(
     edit: impl FnOnce(&str) -> anyhow::Result<String>,
 ) -> anyhow::Result<()> {
     let place = settings_file(args.host, args.user)?;
-    let shown = visible(&place.display().to_string());
+    let shown = match place.canonicalize() {
+        Ok(target) if place.is_symlink() => {
+            visible(&format!("{} (a link to {})", place.display(), target.display()))
+        }
+        _ => visible(&place.display().to_string()),
+    };
     let before = match std::fs::read_to_string(&place) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -182,17 +189,38 @@ fn write(place: &Path, text: &str) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     let target = place.canonicalize().unwrap_or_else(|_| place.to_owned());
-    let aside = target.with_extension("holdpoint-new");
-    std::fs::write(&aside, text)?;
-    if let Ok(about) = std::fs::metadata(&target) {
-        std::fs::set_permissions(&aside, about.permissions())?;
-    }
+    let aside = target.with_extension(format!("holdpoint-{}", std::process::id()));
+    // What is there already may be a link of somebody else's: it is removed, and never written through.
+    let _ = std::fs::remove_file(&aside);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    options.mode(0o600);
+    options.open(&aside)?.write_all(text.as_bytes())?;
+    let permissions = match std::fs::metadata(&target) {
+        Ok(about) => about.permissions(),
+        Err(_) => std::fs::Permissions::from_mode(0o644),
+    };
+    std::fs::set_permissions(&aside, permissions)?;
     std::fs::rename(&aside, &target)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_planted_link_is_not_written_through() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("settings.json");
+        let victim = home.path().join("victim");
+        std::fs::write(&victim, "mine").unwrap();
+        let planted = place.with_extension(format!("holdpoint-{}", std::process::id()));
+        std::os::unix::fs::symlink(&victim, planted).unwrap();
+        write(&place, "{}").unwrap();
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+        assert_eq!(std::fs::read_to_string(&place).unwrap(), "{}");
+        assert!(!place.is_symlink());
+    }
 
     #[test]
     fn the_command_blocks_if_the_program_is_gone() {

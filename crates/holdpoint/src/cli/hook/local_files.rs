@@ -17,10 +17,22 @@ impl AgentFiles for LocalFiles {
         resolved(path, LINKS_MAX)
     }
 
-    /// The nearest folder upwards with a `.git`; else the directory itself.
-    fn repository(&self, directory: &Path) -> PathBuf {
+    /// The nearest folder upwards with a `.git`.
+    fn repository(&self, directory: &Path) -> Option<PathBuf> {
         let root = directory.ancestors().find(|folder| folder.join(".git").exists());
-        root.unwrap_or(directory).to_owned()
+        root.map(Path::to_owned)
+    }
+
+    /// As git looks for it: from the directory upwards, until there is a `.git`.
+    fn bare_repository(&self, directory: &Path) -> Option<PathBuf> {
+        let directory = self.resolve(directory)?;
+        let is_bare = |folder: &&Path| {
+            ["HEAD", "objects", "refs"]
+                .iter()
+                .all(|name| folder.join(name).symlink_metadata().is_ok())
+        };
+        let has_none = |folder: &&Path| folder.join(".git").symlink_metadata().is_err();
+        directory.ancestors().take_while(has_none).find(is_bare).map(Path::to_owned)
     }
 
     fn read_text(&self, path: &Path) -> Option<String> {
@@ -119,10 +131,29 @@ mod tests {
             ("src/../.GIT/config", "protected"),
             (".env", "secret"),
             ("/srv/.ssh/id_rsa", "secret"),
+            ("~/.zshenv", "unknown"),
+            ("holdpoint.toml", "protected"),
+            ("/srv/.claude/settings.json", "protected"),
+            ("/srv/.claude/.credentials.json", "secret"),
+            ("tokens.json", "secret"),
         ] {
             let asked = asked(&repo.join("src").join(".."), path);
             assert_eq!(asked["call"]["arguments"]["files_in"], place, "{path}");
         }
+        let inner = repo.join("inner");
+        for part in ["objects", "refs"] {
+            std::fs::create_dir_all(inner.join(part)).unwrap();
+        }
+        let command =
+            |cwd: &Path| asked(cwd, "src/new.rs")["call"]["arguments"]["files_in"].clone();
+        assert_eq!(command(&inner), "repository", "no repository of its own yet");
+        std::fs::write(inner.join("HEAD"), "ref: refs/heads/main").unwrap();
+        assert_eq!(command(&inner), "protected", "git would believe its configuration");
+        assert_eq!(command(&inner.join("objects")), "protected");
+        assert_eq!(command(&repo), "repository");
+        let none = home.path().canonicalize().unwrap();
+        let without = asked(&none, ".zshenv");
+        assert_eq!(without["call"]["arguments"]["files_in"], "outside", "there is no repository");
         let edit = asked(&repo, "src/old.rs");
         let file = repo.join("src/old.rs").display().to_string();
         assert_eq!(edit["call"]["arguments"]["files"], json!([file]));

@@ -150,11 +150,13 @@ async fn answer(server: &str, host: AgentHost, args: &HookRunArgs) -> anyhow::Re
 
 fn read_stdin() -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let stdin = std::io::stdin().lock();
-    stdin
+    let mut stdin = std::io::stdin().lock();
+    (&mut stdin)
         .take(STDIN_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
         .context("the agent's call cannot be read from standard input")?;
+    // An agent that cannot hand all of it over may take the hook for failed, and let the call run.
+    let _ = std::io::copy(&mut stdin, &mut std::io::sink());
     anyhow::ensure!(
         bytes.len() as u64 <= STDIN_BYTES_MAX,
         "the agent's call is longer than {STDIN_BYTES_MAX} bytes, more than people can judge"

@@ -52,6 +52,11 @@ impl OrderedJson {
         Ok(match text.as_bytes().first() {
             Some(b'{') => {
                 let Entries(entries) = serde_json::from_str(text)?;
+                let mut keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+                keys.sort_unstable();
+                if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+                    anyhow::bail!("`{}` stands there twice; take one of them out", pair[0]);
+                }
                 let read = |(key, raw): (String, Box<RawValue>)| {
                     Ok((key, OrderedJson::read(raw.get(), depth + 1)?))
                 };

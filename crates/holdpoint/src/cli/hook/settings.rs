@@ -55,6 +55,9 @@ struct HookHeaders {
 #[derive(Serialize)]
 struct CursorHook<'a> {
     command: &'a str,
+    timeout: u64,
+    #[serde(rename = "failClosed")]
+    fail_closed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     matcher: Option<&'static str>,
 }
@@ -92,8 +95,14 @@ fn entries(
             vec![("BeforeTool", ordered(&MatchedHooks { matcher: ".*", hooks: [hook] })?)]
         }
         (AgentHost::Cursor, AgentCall::Command(command)) => {
-            let any = ordered(&CursorHook { command, matcher: None })?;
-            let files = ordered(&CursorHook { command, matcher: Some("Write|Delete") })?;
+            let hook = |matcher| CursorHook {
+                command,
+                timeout: AGENT_TIMEOUT_S,
+                fail_closed: true,
+                matcher,
+            };
+            let any = ordered(&hook(None))?;
+            let files = ordered(&hook(Some("Write|Delete")))?;
             vec![
                 ("beforeShellExecution", any.clone()),
                 ("beforeMCPExecution", any),

@@ -17,6 +17,7 @@ mod doors;
 mod floor;
 mod goal;
 mod growth;
+mod hooks;
 mod http;
 mod idle;
 mod lean;
@@ -113,6 +114,9 @@ async fn run(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     }
     if options.wants("policy") {
         policy::run(options.quick, &report)?;
+    }
+    if options.wants("hooks") {
+        hooks::run(options.quick, &report).await?;
     }
     if options.wants("pending") {
         pending::run(&options, &report).await?;

@@ -12,7 +12,7 @@ const BEGIN: &str = "<!-- figures: written by `cargo xtask bench --page` -->";
 const END: &str = "<!-- end of figures -->";
 
 /// A measure's name, and what its table is called.
-const TABLES: [(&str, &str); 10] = [
+const TABLES: [(&str, &str); 11] = [
     ("floor", "Floors"),
     ("cycle", "Cycles in process"),
     ("http", "Cycles over HTTP"),
@@ -20,6 +20,7 @@ const TABLES: [(&str, &str); 10] = [
     ("doors", "Doors"),
     ("chats", "Chats"),
     ("policy", "Policy verdicts"),
+    ("hooks", "Hooks of coding agents"),
     ("pending", "Pending holds"),
     ("growth", "Growth"),
     ("idle", "Idle"),
