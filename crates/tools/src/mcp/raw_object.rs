@@ -47,6 +47,28 @@ impl RawObject {
         Ok(())
     }
 
+    /// Whether another reader may take one member for another: it is spelled almost like one of `known`, or
+    /// like another member. Some parsers fold the case of keys, and the last one counts.
+    pub fn has_look_alike(&self, known: &[&str]) -> bool {
+        let mut folded: Vec<String> = self.members.iter().map(|(key, _)| fold_key(key)).collect();
+        let is_almost = |(key, folded): (&(String, Box<RawValue>), &String)| {
+            !known.contains(&key.0.as_str()) && known.iter().any(|known| fold_key(known) == *folded)
+        };
+        let is_almost_known = self.members.iter().zip(&folded).any(is_almost);
+        folded.sort_unstable();
+        is_almost_known || folded.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// Without these members, as text: what else a call says.
+    pub fn others_text(&self, known: &[&str]) -> String {
+        let mut others = self.clone();
+        others.members.retain(|(key, _)| !known.contains(&key.as_str()));
+        if others.members.is_empty() {
+            return String::new();
+        }
+        String::from_utf8_lossy(&others.to_line()).into_owned()
+    }
+
     pub fn remove(&mut self, key: &str) -> Option<Box<RawValue>> {
         let at = self.members.iter().position(|(name, _)| name == key)?;
         Some(self.members.remove(at).1)
@@ -61,6 +83,18 @@ impl RawObject {
     pub fn to_line(&self) -> Vec<u8> {
         super::message::json_line(self)
     }
+}
+
+/// As the most generous reader sees a key: letters and digits without case, and without what looks like nothing.
+fn fold_key(key: &str) -> String {
+    let fold = |letter: char| match letter {
+        '\u{17f}' => Some('s'),
+        '\u{212a}' => Some('k'),
+        letter if letter.is_ascii_alphanumeric() => Some(letter.to_ascii_lowercase()),
+        letter if letter.is_ascii() => None,
+        letter => Some(letter),
+    };
+    key.chars().filter_map(fold).collect()
 }
 
 impl Serialize for RawObject {
@@ -119,6 +153,23 @@ mod tests {
         assert!(RawObject::parse(r#"{"method":"ping","method":"tools/call"}"#).is_err());
         assert!(RawObject::parse(r#"{"method":"ping","m\u0065thod":"tools/call"}"#).is_err());
         assert!(RawObject::parse("[]").is_err());
+    }
+
+    #[test]
+    fn keys_that_another_reader_takes_for_one_are_found() {
+        let known = ["method", "params", "_meta", "tasks"];
+        let is_found = |text: &str| RawObject::parse(text).unwrap().has_look_alike(&known);
+        assert!(!is_found(r#"{"method":1,"params":2,"_meta":3,"tasks":4,"other":5}"#));
+        for text in [
+            r#"{"method":1,"Method":2}"#,
+            r#"{"METHOD":1}"#,
+            r#"{"method\u0000":1}"#,
+            r#"{"task\u017f":1}"#,
+            r#"{"meta":1}"#,
+            r#"{"other":1,"Other":2}"#,
+        ] {
+            assert!(is_found(text), "{text}");
+        }
     }
 
     #[test]

@@ -67,6 +67,9 @@ impl RpcMessage {
             .map_err(|_| bad(PARSE_ERROR, "the line is not one JSON value"))?;
         let object = RawObject::parse(raw.get())
             .map_err(|_| bad(INVALID_REQUEST, "the line is no object, or a key stands twice"))?;
+        if object.has_look_alike(&["jsonrpc", "id", "method", "params", "result", "error"]) {
+            return Err(bad(INVALID_REQUEST, "a key is spelled almost like another one"));
+        }
         let kind = RpcMessage::find_kind(&object)?;
         Ok(RpcMessage { kind, object })
     }
@@ -140,6 +143,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"x","result":{}}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","result":{}}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{},"METHOD":"tools/call"}"#, INVALID_REQUEST),
         ] {
             assert_eq!(RpcMessage::parse(line.as_bytes()).unwrap_err().code, code, "{line}");
         }

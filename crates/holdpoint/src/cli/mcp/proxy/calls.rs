@@ -29,6 +29,8 @@ use crate::cli::mcp::era::{RequestMeta, UNSUPPORTED_VERSION};
 use crate::cli::mcp::reply::{CallReply, RpcFailure};
 use crate::cli::mcp::waiting::{wait_until, with_progress};
 
+/// The members of a call that are read here, or belong to one exchange alone.
+const CALL_MEMBERS: [&str; 5] = ["name", "arguments", "_meta", "inputResponses", "requestState"];
 /// How often a question is asked anew because its approval went to another call, or its definition changed again.
 const ROUNDS_MAX: usize = 3;
 
@@ -93,6 +95,9 @@ impl ProxySession {
         let params = message
             .params()
             .ok_or_else(|| bad("`params` must be an object in which no key stands twice".into()))?;
+        if params.has_look_alike(&CALL_MEMBERS) {
+            return Err(bad("a key of `params` is spelled almost like another one".into()));
+        }
         let name = params.get_text("name").unwrap_or_default();
         let (index, tool) = self.find_tool(&name).ok_or_else(|| {
             bad(format!("there is no tool `{}`", domain::visible::visible(&name)))
@@ -102,9 +107,9 @@ impl ProxySession {
         let upstream = self.upstreams[index].clone();
         let source = Framed::new("holdpoint.mcp.source.v1")
             .field("server", self.gate.client().server().as_str().as_bytes())
-            .field("upstream", upstream.config.scope().as_bytes())
+            .field("upstream", upstream.config.place().as_bytes())
             .finish();
-        let key = match_key(source, &tool, &arguments);
+        let key = match_key(source, &tool, &arguments, &params.others_text(&CALL_MEMBERS));
         let cancelled = match self.lock_requests().get(id) {
             Some(ClientRequest::Held { cancelled }) => cancelled.clone(),
             _ => return Err(bad("the request was cancelled".into())),
@@ -134,6 +139,9 @@ impl ProxySession {
 
     async fn run_call(self: Arc<Self>, mut call: GatedCall) {
         if let Some(open) = self.take_continuation(&call) {
+            if let Err(error) = self.gate.check_going_on(open.hold).await {
+                return self.refuse_call(&call, denied(&format!("{error:#}"))).await;
+            }
             let leave = GateLeave { hold: open.hold, edited: open.edited.clone() };
             return self.finish_call(&call, leave, Some(open)).await;
         }
@@ -141,6 +149,12 @@ impl ProxySession {
             Ok(form) => form,
             Err(error) => return self.refuse_call(&call, denied(&format!("{error:#}"))).await,
         };
+        // Nobody asked for them: an upstream would take them for what the call is about, and no person saw them.
+        let asked_by_nobody = ["inputResponses", "requestState"];
+        if asked_by_nobody.iter().any(|key| call.params.get(key).is_some()) {
+            let why = "`inputResponses` and `requestState` answer nothing that was asked; call without them";
+            return self.refuse_call(&call, denied(why)).await;
+        }
         if call.meta.capabilities.tasks {
             return self.run_as_task(call).await;
         }
@@ -312,31 +326,43 @@ impl ProxySession {
         leave: GateLeave,
         before: Option<OpenContinuation>,
     ) {
-        if !self.set_sent(&call.id, "tools/call", call.index) {
-            return self
-                .report(leave.hold, Err("the client cancelled it before it was sent".into()));
-        }
         match self.pass_on(call, &call.id, leave, before).await {
-            Ok(response) => self.reply_as_is(&call.id, &response).await,
+            Ok(Some(response)) => self.reply_as_is(&call.id, &response).await,
+            Ok(None) => {}
             Err(reply) => self.refuse_call(call, reply).await,
         }
     }
 
-    /// The error is what the client is told.
+    /// `None`: the client cancelled it before it was sent. The error is what the client is told.
     async fn pass_on(
         &self,
         call: &GatedCall,
         wire_id: &RpcId,
         leave: GateLeave,
         before: Option<OpenContinuation>,
-    ) -> Result<RpcMessage, CallReply> {
+    ) -> Result<Option<RpcMessage>, CallReply> {
         if let Err(error) = self.check_definition(call).await {
             let why = format!("{error:#}");
             self.report(leave.hold, Err(why.clone()));
             return Err(denied(&why));
         }
-        let edited = leave.edited.as_ref().and_then(raw_arguments);
-        let object = self.outgoing(call, wire_id, edited.as_deref());
+        let edited = leave.edited.as_ref().map(raw_arguments).transpose();
+        let outgoing = edited
+            .and_then(|edited| Ok((self.outgoing(call, wire_id, edited.as_deref())?, edited)));
+        let (object, edited) = match outgoing {
+            Ok(outgoing) => outgoing,
+            Err(error) => {
+                self.report(leave.hold, Err(error.to_string()));
+                return Err(denied("the approved arguments cannot be written"));
+            }
+        };
+        // The last moment at which a cancellation counts; a task is known to the client by another name.
+        let is_wanted = !call.cancelled.is_cancelled()
+            && (*wire_id != call.id || self.set_sent(&call.id, "tools/call", call.index));
+        if !is_wanted {
+            self.report(leave.hold, Err("the client cancelled it before it was sent".into()));
+            return Ok(None);
+        }
         let sent = call.upstream.request(wire_id, &object).await;
         let mut response = match sent {
             Ok(response) => response,
@@ -362,7 +388,7 @@ impl ProxySession {
         if let Some(edited) = &edited {
             add_edit_note(&mut response, edited);
         }
-        Ok(response)
+        Ok(Some(response))
     }
 
     /// The last look before a call is sent: people may have taken long.
@@ -375,20 +401,22 @@ impl ProxySession {
     }
 
     /// The client's own message, with what must be another: the tool's name, edited arguments, the id.
-    fn outgoing(&self, call: &GatedCall, wire_id: &RpcId, edited: Option<&RawValue>) -> RawObject {
+    fn outgoing(
+        &self,
+        call: &GatedCall,
+        wire_id: &RpcId,
+        edited: Option<&RawValue>,
+    ) -> serde_json::Result<RawObject> {
         let mut params = call.params.clone();
         if self.options.naming == ToolNaming::Prefixed {
-            // A name can always be written.
-            let _ = params.set_value("name", &call.tool);
+            params.set_value("name", &call.tool)?;
         }
         if let Some(edited) = edited {
             params.set("arguments", edited.to_owned());
         }
         let mut object = call.message.clone().with_id(wire_id).object;
-        if let Ok(params) = params.to_raw() {
-            object.set("params", params);
-        }
-        object
+        object.set("params", params.to_raw()?);
+        Ok(object)
     }
 
     fn report(&self, hold: HoldId, ended: Result<(), String>) {
@@ -426,7 +454,8 @@ impl ProxySession {
         let state = match clear.await {
             CallVerdict::Run(leave) => {
                 match self.pass_on(&call, &self.own_id(), leave, None).await {
-                    Ok(response) => finished_task(&response),
+                    Ok(Some(response)) => finished_task(&response),
+                    Ok(None) => TaskState::Cancelled,
                     Err(reply) => completed(&reply.in_era(call.meta.era)),
                 }
             }
@@ -454,15 +483,14 @@ fn completed(reply: &CallReply) -> TaskState {
     TaskState::Completed(result.unwrap_or_else(|_| RawValue::NULL.to_owned()))
 }
 
-fn raw_arguments(arguments: &Arguments) -> Option<Box<RawValue>> {
-    serde_json::from_slice(arguments.bytes()).ok()
+fn raw_arguments(arguments: &Arguments) -> serde_json::Result<Box<RawValue>> {
+    serde_json::from_slice(arguments.bytes())
 }
 
 fn question_context(upstream: &Upstream) -> QuestionContext {
     let identity = upstream.definitions.identity().map(|identity| identity.to_string());
-    let config = &upstream.config;
     // Not its arguments, which may hold secrets.
-    QuestionContext::new(&config.name, identity, &config.program)
+    QuestionContext::new(&upstream.config, identity)
 }
 
 /// For the model, and for the person who reads along.

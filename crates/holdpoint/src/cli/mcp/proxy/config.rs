@@ -42,6 +42,24 @@ impl UpstreamConfig {
         framed.finish()
     }
 
+    /// Where its calls take effect: an approval for one folder or environment is none for another.
+    pub(super) fn place(&self) -> Digest {
+        let directory = self.directory();
+        let framed = Framed::new("holdpoint.mcp.place.v1")
+            .field("scope", self.scope().as_bytes())
+            .field("directory", directory.as_os_str().as_encoded_bytes());
+        let framed = self.env.iter().fold(framed, |framed, (name, value)| {
+            framed.field("variable", name.as_bytes()).field("value", value.as_bytes())
+        });
+        framed.finish()
+    }
+
+    pub(super) fn directory(&self) -> PathBuf {
+        let here = std::env::current_dir().unwrap_or_default();
+        let named = self.cwd.as_ref().map_or(here.clone(), |cwd| here.join(cwd));
+        named.canonicalize().unwrap_or(named)
+    }
+
     pub(super) fn parse_all(
         args: &McpProxyArgs,
     ) -> anyhow::Result<(ToolNaming, Vec<UpstreamConfig>)> {
@@ -180,5 +198,13 @@ mod tests {
             cwd: None,
         };
         assert_ne!(upstream(&["a b"]).scope(), upstream(&["a", "b"]).scope());
+        let staging = BTreeMap::from([("DATABASE_URL".to_owned(), "staging".to_owned())]);
+        let prod = BTreeMap::from([("DATABASE_URL".to_owned(), "prod".to_owned())]);
+        let within = |env: &BTreeMap<String, String>| {
+            UpstreamConfig { env: env.clone(), ..upstream(&[]) }.place()
+        };
+        assert_ne!(within(&staging), within(&prod), "an approval for one is none for the other");
+        let elsewhere = UpstreamConfig { cwd: Some("/".into()), ..upstream(&[]) };
+        assert_ne!(elsewhere.place(), upstream(&[]).place());
     }
 }

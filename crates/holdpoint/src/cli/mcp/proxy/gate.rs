@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::config::UpstreamConfig;
 use super::questions::OpenQuestions;
 use crate::cli::ask::unanswered;
 use crate::cli::client::Client;
@@ -44,6 +45,10 @@ pub(super) struct QuestionContext {
     pub(super) mcp_server: String,
     pub(super) says_it_is: Option<String>,
     pub(super) program: String,
+    pub(super) directory: String,
+    /// Names only: values may be secrets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) variables: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pinned_definition: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,11 +57,13 @@ pub(super) struct QuestionContext {
 }
 
 impl QuestionContext {
-    pub(super) fn new(server: &str, identity: Option<String>, program: &str) -> QuestionContext {
+    pub(super) fn new(config: &UpstreamConfig, identity: Option<String>) -> QuestionContext {
         QuestionContext {
-            mcp_server: server.to_owned(),
+            mcp_server: config.name.clone(),
             says_it_is: identity,
-            program: program.to_owned(),
+            program: config.program.clone(),
+            directory: config.directory().display().to_string(),
+            variables: config.env.keys().cloned().collect(),
             pinned_definition: None,
             offered_definition: None,
             match_key: String::new(),
@@ -124,12 +131,13 @@ enum Judged {
     Refused(String),
 }
 
-/// Source, tool and canonical arguments.
-pub(super) fn match_key(source: Digest, tool: &str, arguments: &Arguments) -> Digest {
+/// Source, tool, canonical arguments, and whatever else the call says.
+pub(super) fn match_key(source: Digest, tool: &str, arguments: &Arguments, others: &str) -> Digest {
     Framed::new("holdpoint.mcp.match.v1")
         .field("source", source.as_bytes())
         .field("tool", tool.as_bytes())
         .field("arguments", &canonical(arguments.value()))
+        .field("others", others.as_bytes())
         .finish()
 }
 
@@ -257,6 +265,16 @@ impl HoldGate {
         }
     }
 
+    /// Whether a call that was let through may go on: nothing is frozen, and its hold still says that it runs.
+    pub(super) async fn check_going_on(&self, id: HoldId) -> anyhow::Result<()> {
+        let freeze = self.client.get("/v1/freeze").await?;
+        anyhow::ensure!(freeze["frozen"] == false, "everything is frozen");
+        let hold = self.client.hold(id).await?;
+        let is_running = matches!(hold["outcome"]["state"].as_str(), None | Some("executing"));
+        anyhow::ensure!(hold["state"] == "approved" && is_running, "its approval is over");
+        Ok(())
+    }
+
     /// The call is not wanted any more.
     pub(super) async fn withdraw(&self, question: &GateQuestion, id: HoldId) {
         self.questions.forget(question.key, id);
@@ -316,7 +334,7 @@ mod tests {
     #[test]
     fn one_call_has_one_key_however_it_is_spelled() {
         let key = |tool: &str, text: &str| {
-            match_key(Digest::of(b"s"), tool, &Arguments::parse(text.as_bytes()).unwrap())
+            match_key(Digest::of(b"s"), tool, &Arguments::parse(text.as_bytes()).unwrap(), "")
         };
         let one = key("write", r#"{"a":1.10,"b":2}"#);
         assert_eq!(one, key("write", r#"{"b": 2, "a": 1.1}"#));

@@ -52,6 +52,8 @@ use session::{ProxyOptions, ProxySession};
 use upstream::{Upstream, UpstreamPipes};
 
 pub(super) async fn run(client: &Client, args: &McpProxyArgs) -> anyhow::Result<Exit> {
+    // An upstream must not read our token out of this process. What cannot be set is set nowhere else either.
+    let _ = nix::sys::prctl::set_dumpable(false);
     let (naming, configs) = UpstreamConfig::parse_all(args)?;
     let state = state_folder()?;
     let gate = HoldGate::new(client.clone(), OpenQuestions::open(&state)?);

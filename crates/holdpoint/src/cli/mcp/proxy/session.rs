@@ -1,10 +1,11 @@
 //! The proxy between one client and its upstreams: who gets which message.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use domain::digest::{Digest, Framed};
 use ports::unpoisoned::Unpoisoned as _;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -42,6 +43,8 @@ pub(super) struct ProxySession {
     pub(super) merge: MergeState,
     out: PeerOut,
     requests: Mutex<HashMap<RpcId, ClientRequest>>,
+    /// Ids of cancelled requests, as digests: what an upstream still answers under one is no answer to another request.
+    retired: Mutex<HashSet<Digest>>,
     /// What we asked the client ourselves.
     asked: Mutex<HashMap<RpcId, oneshot::Sender<RpcMessage>>>,
     handshake: Mutex<ClientCapabilities>,
@@ -59,6 +62,11 @@ pub(super) enum ClientRequest {
         upstream: usize,
         method: String,
     },
+}
+
+fn id_digest(id: &RpcId) -> Digest {
+    let kind = if matches!(id, RpcId::Number(_)) { "number" } else { "text" };
+    Framed::new("holdpoint.mcp.id.v1").field(kind, id.to_string().as_bytes()).finish()
 }
 
 impl ProxySession {
@@ -80,6 +88,7 @@ impl ProxySession {
             merge: MergeState::default(),
             out,
             requests: Mutex::default(),
+            retired: Mutex::default(),
             asked: Mutex::default(),
             handshake: Mutex::default(),
             own_prefix: format!("holdpoint-{}-", fresh_key()?),
@@ -159,7 +168,8 @@ impl ProxySession {
 
     fn accept_request(&self, id: &RpcId) -> Result<(), RpcFailure> {
         let mut requests = self.lock_requests();
-        if requests.contains_key(id) || self.is_own_id(id) {
+        let is_retired = self.retired.lock().unpoisoned().contains(&id_digest(id));
+        if requests.contains_key(id) || is_retired || self.is_own_id(id) {
             return Err(RpcFailure::new(INVALID_REQUEST, "this id is in use"));
         }
         if requests.len() >= CALLS_MAX {
@@ -255,8 +265,12 @@ impl ProxySession {
             serde_json::from_str::<RpcId>(id.get()).ok()
         });
         let Some(id) = id else { return };
+        let request = self.lock_requests().remove(&id);
+        if request.is_some() {
+            self.retired.lock().unpoisoned().insert(id_digest(&id));
+        }
         // No answer follows a cancelled request.
-        match self.lock_requests().remove(&id) {
+        match request {
             Some(ClientRequest::Held { cancelled }) => cancelled.cancel(),
             Some(ClientRequest::Sent { upstream, .. }) => {
                 let _ = self.upstreams[upstream].send(&message.object);
