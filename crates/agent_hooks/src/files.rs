@@ -136,7 +136,7 @@ impl NamedFile {
 fn place(file: &Path, repository: Option<&Path>) -> FilesIn {
     match repository.and_then(|repository| file.strip_prefix(repository).ok()) {
         // The way to the repository says nothing about what is in it.
-        Some(inside) => worse_by_name(inside).unwrap_or(match file.to_str() {
+        Some(inside) => worse_by_name(inside).unwrap_or_else(|| match file.to_str() {
             Some(_) => FilesIn::Repository,
             None => FilesIn::Protected,
         }),

@@ -56,7 +56,7 @@ impl UpstreamConfig {
 
     pub(super) fn directory(&self) -> PathBuf {
         let here = std::env::current_dir().unwrap_or_default();
-        let named = self.cwd.as_ref().map_or(here.clone(), |cwd| here.join(cwd));
+        let named = self.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
         named.canonicalize().unwrap_or(named)
     }
 

@@ -240,7 +240,7 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let gate = gate(folder.path());
-            gate.set_listed(catalog(&[clean.clone()])).unwrap();
+            gate.set_listed(catalog(std::slice::from_ref(&clean))).unwrap();
             assert!(matches!(gate.status("read"), DefinitionStatus::Pinned));
             let shown = shown.to_string();
             gate.note_shown(&serde_json::from_str::<Box<RawValue>>(&shown).unwrap());
@@ -248,7 +248,7 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let gate = gate(folder.path());
-        gate.set_listed(catalog(&[clean.clone()])).unwrap();
+        gate.set_listed(catalog(std::slice::from_ref(&clean))).unwrap();
         for shown in [evil, clean] {
             let page = json!({"tools": [shown]}).to_string();
             gate.note_shown(&serde_json::from_str::<Box<RawValue>>(&page).unwrap());
