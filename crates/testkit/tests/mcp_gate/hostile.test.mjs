@@ -148,6 +148,11 @@ test("an id is in use once, and ours are not for others", async (t) => {
   client.send('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"note"}}');
   assert.match((await first).error.message, /in use/);
   assert.deepEqual(calls(w), []);
+  // What comes late for a cancelled request would be the answer to the next one under its id.
+  call(client, 2, "note", { n: 2 });
+  await w.hold((hold) => hold.call.arguments.n === 2);
+  client.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}');
+  assert.match((await client.request(2, "prompts/list")).error.message, /in use/);
 });
 
 test("a changed definition is asked about before the tool is called, also where a rule allows it", async (t) => {

@@ -137,6 +137,24 @@ test("modern upstream: its own question does not need a second approval", async 
   assert.equal((await w.pending()).length, 0);
 });
 
+test("modern upstream: what it asked about does not go on while all is frozen", async (t) => {
+  const w = await world(t);
+  const client = await modern.connect(t, w, writer(w), {
+    capabilities: { elicitation: { form: {} } },
+    prepare: (client) =>
+      client.setRequestHandler("elicitation/create", async () => {
+        await w.api("/v1/freeze", { reason: "an incident" });
+        return { action: "accept", content: { name: "Ben" } };
+      }),
+  });
+  const calling = modern.call(client, "sign", { name: "letter.txt" });
+  await w.approve();
+  const result = await calling;
+  assert.equal(result.isError, true);
+  assert.match(text(result), /frozen/);
+  assert.ok(!w.has("letter.txt"));
+});
+
 test("modern upstream: its question in a call that a person edited keeps the edited arguments", async (t) => {
   const w = await world(t);
   const client = await modern.connect(t, w, writer(w), {
