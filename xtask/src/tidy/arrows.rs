@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn arrows_that_point_outwards_are_found_in_every_form() {
         let wrong = "crates/server/Cargo.toml: `server` may not depend on `stores`; it may on \
-                     `domain`, `ports`, `engine`";
+                     `domain`, `ports`, `engine`, `agent_hooks`";
         for manifest in [
             "[dependencies]\nstores.workspace = true",
             "[dependencies]\n\"stores\" = { path = \"../stores\" }",
