@@ -19,11 +19,11 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 /// The keys that one receiver knows: one, or the new and the old while they are being exchanged.
 ///
 /// ```
-/// use holdpoint_channels::webhook::Secret;
-/// assert!(Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").is_ok());
-/// assert!(Secret::parse("whsec_bmV3IGtleQ== whsec_b2xkIGtleQ==").is_ok(), "both sign");
-/// assert!(Secret::parse("any other text, taken byte by byte").is_ok());
-/// assert!(Secret::parse("whsec_?").is_err());
+/// use holdpoint_channels::webhook::WebhookSecret;
+/// assert!(WebhookSecret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").is_ok());
+/// assert!(WebhookSecret::parse("whsec_bmV3IGtleQ== whsec_b2xkIGtleQ==").is_ok(), "both sign");
+/// assert!(WebhookSecret::parse("any other text, taken byte by byte").is_ok());
+/// assert!(WebhookSecret::parse("whsec_?").is_err());
 /// ```
 #[derive(Clone)]
 pub struct WebhookSecret(Vec<hmac::Key>);
