@@ -1,4 +1,4 @@
-//! The files of a call, as far as somebody on the agent's machine can see them.
+//! The files of a call, as far as a program on the agent's machine can see them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub trait AgentFiles {
     fn read_text(&self, path: &Path) -> Option<String>;
 }
 
-/// For whoever is not on the agent's machine, or cannot know whether they are.
+/// For a server that is not on the agent's machine, or cannot know whether it is.
 #[derive(Clone, Copy, Debug)]
 pub struct UnseenFiles;
 

@@ -246,7 +246,7 @@ pub(super) fn classify(command: &SimpleCommand, facts: &mut ShellFacts) -> Vec<S
     }
 }
 
-/// The name of a program of the system. One from another folder is somebody's own.
+/// The name of a program of the system. A program from another folder is not known.
 fn known_name(word: &str) -> &str {
     let system = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
     system

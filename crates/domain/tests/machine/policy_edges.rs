@@ -60,7 +60,7 @@ fn every_condition_of_a_rule_counts_in_whatever_order() {
     }
 }
 
-/// Whoever stores or shows a grant reads its conditions from here: fewer of them would be a wider grant.
+/// Stores and surfaces read a grant's conditions from here: fewer of them would be a wider grant.
 #[test]
 fn i08_conditions_can_be_read_as_they_were_written() {
     let specs = vec![at("/amount", Op::AtMost(100.into())), at("/to", Op::Equals(json!("ana")))];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use domain::answer::{Answer, Settlement};
 use domain::hold::{HoldOutcome, QuestionKind};
+use domain::id::SessionId;
 use domain::session::RunStatus;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -30,6 +31,19 @@ impl Dying {
         while self.world.witness.arguments().is_empty() {
             tokio::task::yield_now().await;
         }
+    }
+
+    /// A call that runs when the process dies; all but `look` wait for a person first.
+    async fn until_interrupted(&self, tool: &str) -> SessionId {
+        let session = self.world.session().await;
+        self.world.model.will("", &[(tool, json!({"n": 1}))]);
+        self.world.say(session, "x").await;
+        if tool != "look" {
+            let hold = self.world.paused(session).await.open_holds().next().unwrap().clone();
+            self.world.answer(&self.world.ana, &hold, approve()).await.unwrap();
+        }
+        self.until_running().await;
+        session
     }
 
     async fn again(self) -> World {
@@ -69,14 +83,7 @@ async fn i14_i16_a_call_that_was_running_is_in_doubt_and_never_run_again() {
 async fn i15_i18_what_reads_or_is_idempotent_runs_again_with_the_same_key() {
     for tool in ["look", "wipe_again"] {
         let dying = Dying::new().await;
-        let session = dying.world.session().await;
-        dying.world.model.will("", &[(tool, json!({"n": 1}))]);
-        dying.world.say(session, "x").await;
-        if tool == "wipe_again" {
-            let hold = dying.world.paused(session).await.open_holds().next().unwrap().clone();
-            dying.world.answer(&dying.world.ana, &hold, approve()).await.unwrap();
-        }
-        dying.until_running().await;
+        let session = dying.until_interrupted(tool).await;
         let world = dying.again().await;
         let over = world.over(session).await;
         assert_eq!(results(&over), [r#"did {"n":1}"#], "{tool}");
@@ -90,14 +97,7 @@ async fn i15_i18_what_reads_or_is_idempotent_runs_again_with_the_same_key() {
 async fn i03_an_interrupted_call_whose_tool_changed_is_asked_about_again() {
     for tool in ["look", "wipe_again"] {
         let dying = Dying::new().await;
-        let session = dying.world.session().await;
-        dying.world.model.will("", &[(tool, json!({"n": 1}))]);
-        dying.world.say(session, "x").await;
-        if tool == "wipe_again" {
-            let hold = dying.world.paused(session).await.open_holds().next().unwrap().clone();
-            dying.world.answer(&dying.world.ana, &hold, approve()).await.unwrap();
-        }
-        dying.until_running().await;
+        let session = dying.until_interrupted(tool).await;
         let mut options = dying.options_again();
         options.description = "another tool";
         let world = options.start().await;

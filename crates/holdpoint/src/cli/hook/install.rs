@@ -190,7 +190,7 @@ fn write(place: &Path, text: &str) -> std::io::Result<()> {
     }
     let target = place.canonicalize().unwrap_or_else(|_| place.to_owned());
     let aside = target.with_extension(format!("holdpoint-{}", std::process::id()));
-    // What is there already may be a link of somebody else's: it is removed, and never written through.
+    // A file of that name may be a planted link: it is removed, and never written through.
     let _ = std::fs::remove_file(&aside);
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

@@ -31,7 +31,7 @@ impl ClientEra {
 #[derive(Clone, Debug)]
 pub(super) struct RequestMeta {
     pub(super) era: ClientEra,
-    /// Whoever wants to hear of progress says under which name.
+    /// The name under which the client wants to hear of progress.
     pub(super) progress_token: Option<Box<RawValue>>,
     /// What the client of a modern request can do. A legacy one said it in its handshake.
     pub(super) capabilities: ClientCapabilities,

@@ -429,7 +429,7 @@ impl ProxySession {
         });
     }
 
-    /// The client gets a task as soon as somebody has to be waited for, and asks for it later.
+    /// The client gets a task as soon as a person has to decide, and asks for it later.
     async fn run_as_task(self: Arc<Self>, mut call: GatedCall) {
         let request = call.cancelled.clone();
         call.cancelled = CancellationToken::new();

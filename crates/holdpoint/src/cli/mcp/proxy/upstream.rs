@@ -38,7 +38,7 @@ pub(super) enum UpstreamError {
     Lost(String),
 }
 
-/// The pipes, before somebody keeps them running.
+/// The pipes, before a task keeps them running.
 pub(super) struct UpstreamPipes {
     child: Child,
     stdin: ChildStdin,
@@ -135,7 +135,7 @@ impl Upstream {
         }
     }
 
-    /// Whether somebody here waited for this answer.
+    /// Whether a request of ours waited for this answer.
     pub(super) fn complete(&self, id: &RpcId, answer: RpcMessage) -> Option<RpcMessage> {
         match self.lock_waiting().remove(id) {
             Some(waiting) => {
