@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use domain::answer::Answer;
-use domain::hold::{HoldState, Question};
+use domain::hold::{HoldState, Question, QuestionKind};
 use domain::json::Arguments;
 use domain::outcome::{Outcome, Output};
 use domain::tool::{Effects, Place, Tool};
@@ -21,9 +21,15 @@ use crate::world::{Options, World, approve, node, results};
 /// Its server does not answer any more.
 const HANGS: &str = "hangs";
 
+/// It is another tool whenever it is asked to look at a call.
+const SHIFTS: &str = "shifts";
+/// A call of it never ends.
+const STUCK: &str = "stuck";
+
 /// One tool, which does what it is called and asks when it is called `ask`.
 struct Boxed {
     tool: Tool,
+    toolbox: Box1,
     did: Arc<Mutex<Vec<String>>>,
 }
 
@@ -37,6 +43,9 @@ impl ToolHost for Boxed {
         if self.tool.description == HANGS {
             std::future::pending::<()>().await;
         }
+        if self.tool.description.starts_with(SHIFTS) {
+            self.toolbox.puts(&[(&self.tool.name, &format!("{}!", self.tool.description))]);
+        }
         Ok(Prepared::default())
     }
 
@@ -48,6 +57,9 @@ impl ToolHost for Boxed {
     ) -> Result<Outcome, NotBegun> {
         let _starting = start.enter().await?;
         self.did.lock().unwrap().push(self.tool.description.clone());
+        if self.tool.description == STUCK {
+            std::future::pending::<()>().await;
+        }
         Ok(Outcome::Succeeded(Output::text(self.tool.description.clone())))
     }
 
@@ -101,10 +113,14 @@ impl Box1 {
         let mut shelf = Shelf::default();
         for (name, description) in tools {
             let schema = json!({"type": "object"});
-            let effects = Effects::AtMostOnce;
+            let effects = match *name {
+                "box__look" => Effects::ReadOnly,
+                _ => Effects::AtMostOnce,
+            };
             let tool = Tool::new(name, description, schema, effects, Place::Server, "box").unwrap();
             shelf.offered.push(tool.name.clone());
-            let host = Boxed { tool: tool.clone(), did: self.did.clone() };
+            let (toolbox, did) = (self.clone(), self.did.clone());
+            let host = Boxed { tool: tool.clone(), toolbox, did };
             shelf.hosts.insert(tool.name.clone(), Arc::new(host));
         }
         *self.shelf.lock().unwrap() = Arc::new(shelf);
@@ -160,6 +176,35 @@ async fn i03_a_tool_of_a_box_that_changed_is_asked_about_again() {
     world.answer(&world.ana, &again, approve()).await.unwrap();
     assert_eq!(results(&*world.over(session).await), ["then"]);
     assert_eq!(*toolbox.did.lock().unwrap(), ["then"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i16_an_interrupted_call_whose_tool_keeps_changing_is_in_doubt() {
+    let (first, next) = (node(), node());
+    let store = stores::MemoryStore::new(first);
+    let toolbox = Box1::default();
+    let start = async |store: stores::MemoryStore, node| {
+        let mut options = Options::new(Arc::new(store), node);
+        options.boxes = vec![Arc::new(toolbox.clone())];
+        options.start().await
+    };
+    let before = start(store.clone(), first).await;
+    toolbox.puts(&[("box__look", STUCK)]);
+    let session = before.session().await;
+    before.model.will("", &[("box__look", json!({}))]);
+    before.say(session, "go").await;
+    let hold = before.paused(session).await.open_holds().next().unwrap().clone();
+    before.answer(&before.ana, &hold, approve()).await.unwrap();
+    while toolbox.did.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    toolbox.puts(&[("box__look", SHIFTS)]);
+    let after = start(store.again(next), next).await;
+    let asked = |session: &domain::session::Session| session.open_holds().next().is_some();
+    let doubtful = after.until(session, "asked what happened", asked).await;
+    let open = doubtful.open_holds().next().unwrap();
+    assert_eq!(open.question.kind(), QuestionKind::Settle);
+    assert_eq!(*toolbox.did.lock().unwrap(), [STUCK], "nothing ran again");
 }
 
 #[tokio::test]
