@@ -3,7 +3,9 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+
+use crate::job::Job;
 
 pub(crate) struct Checkout {
     pub(crate) root: PathBuf,
@@ -31,6 +33,21 @@ impl Checkout {
 
     pub(crate) fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.join(path)
+    }
+
+    /// The paths of the files that git tracks, or would track.
+    pub(crate) fn tracked(&self) -> Result<Vec<String>> {
+        let listed = Job::new("git")
+            // A checkout may belong to another user than the one who tests it, as in a container.
+            .args(["-c", "safe.directory=*", "-c", "core.quotePath=false"])
+            .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+            .within(&self.root)
+            .keep(|_| true)
+            .quiet()
+            .run()?;
+        ensure!(listed.success, "git cannot list the files of this checkout");
+        // Not a file that was deleted but not yet from the index, nor a link to a directory.
+        Ok(listed.kept.into_iter().filter(|path| self.join(path).is_file()).collect())
     }
 
     /// Pinned tools that we installed ourselves; git ignores the directory.

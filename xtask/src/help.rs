@@ -165,11 +165,12 @@ Examples:
 const MUTANTS: &str = "\
 cargo xtask mutants [NAME…] [--rest] [--page] [--list] [--json]
 
-Each mutant in xtask/mutants takes one promise of the protocol back. In a copy of the tree, with a
-target folder of its own (the first run builds everything), one after another is put in, built, and
-the tests that it names are run. A mutant counts as caught when a test fails; one that does not
-build proves nothing. Exits with 1 when one was not caught. `tidy` sees to it that all still fit, and
-that the page says of each what caught it. All of them take about an hour on two cores.
+Each mutant in xtask/mutants takes one promise of the protocol back, at the lines that are marked
+`// mutant: NAME` in the code (docs/proof/mutants.md says how). In a copy of the tree, with a target
+folder of its own (the first run builds everything), one after another is put in, built, and the
+tests that it names are run. A mutant counts as caught when a test fails; one that does not build
+proves nothing. Exits with 1 when one was not caught. `tidy` sees to it that all have their places,
+and that the page says of each what caught it. All of them take about an hour on two cores.
 
   --page  keeps what comes out of it in docs/proof/mutants.md, one after another
   --rest  only those of which that page does not say that they were caught: to go on after a break

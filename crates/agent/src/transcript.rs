@@ -28,6 +28,7 @@ pub fn build_request<'a>(
     tools: &'a [ToolOffer],
 ) -> ModelRequest<'a> {
     ModelRequest {
+        // mutant: titles-reach-the-model
         system: instructions.filter(|text| !is_blank(text)).map(Cow::Borrowed),
         messages: model_messages(session.transcript.iter()),
         tools: Cow::Borrowed(tools),

@@ -71,6 +71,7 @@ pub fn verify(
     }
     let truncated = |index| Tampered { index, line: lines.number, what: TamperKind::Truncated };
     let Some(end) = walk.end else { return Err(truncated(walk.chain.count() + 1).into()) };
+    // mutant: cut-log-is-whole
     if walk.known.as_ref().is_some_and(|known| known.count > end.count) {
         return Err(truncated(end.count + 1).into());
     }
@@ -107,6 +108,7 @@ impl ExportVerifier {
             None => Err(ExportFault::Entry { line: number, seq: None, hash: None, expected: None }),
             Some(ExportLine::Entry { seq, hash, bytes }) => {
                 let expected = self.chain.next_hash(&bytes);
+                // mutant: entry-hash-unchecked
                 if seq != next || hash != expected {
                     let (seq, hash, expected) = (Some(seq), Some(hash), Some(expected));
                     return Err(ExportFault::Entry { line: number, seq, hash, expected });
@@ -119,6 +121,7 @@ impl ExportVerifier {
                 if checkpoint.key != self.key.id() {
                     return fault(count, TamperKind::WrongKey);
                 }
+                // mutant: checkpoint-unsigned
                 if !checkpoint.is_signed_by(&self.key) {
                     return fault(count, TamperKind::BadSignature);
                 }

@@ -127,6 +127,7 @@ impl ChatService {
             }
             // One that is just being sent, or waits for a platform to recover, is not hurried; unless it
             // need not be sent at all any more, and others wait behind it.
+            // mutant: the-dead-hold-the-line
             let needless = over && delivery.never_left();
             let waits = delivery.attempts > 0 && !needless;
             // Nor is one put off that is to be drawn already, however often it is pressed.

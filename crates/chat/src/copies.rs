@@ -41,6 +41,7 @@ impl Copies {
 impl PromptRecord {
     /// The copy that was pressed, if it is one.
     pub(crate) fn copy_at(&self, press: &Press) -> Option<StoredPosted> {
+        // mutant: any-message-is-a-copy, any-button-is-on-a-copy
         let known = self.posted().filter(|_| self.copies.possible && press.is_on_it)?;
         let beside = known.chat == press.chat && known.message != press.message;
         beside.then(|| known.with_message(&press.message))
@@ -79,6 +80,7 @@ impl ChatService {
     ) -> Result<bool, ChannelError> {
         let channel = &wire.line.channel;
         let takes_a_yes = self.in_time(wire, channel.repaint(&posted.posted(), showing)).await?;
+        // mutant: a-copy-of-a-prompt-still-asks
         for copy in &delivery.copies.known {
             match self.in_time(wire, channel.repaint(&copy.posted(), showing)).await {
                 // Somebody has deleted it.

@@ -156,6 +156,7 @@ impl ChatService {
             }
             after = holds.last().map(|hold| hold.id);
         }
+        // mutant: chats-begin-at-the-end
         Ok(noted.map_or(last, |noted| noted.min(last)))
     }
 

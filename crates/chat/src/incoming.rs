@@ -74,14 +74,17 @@ impl ChatService {
         wrote: &IncomingMessage,
     ) -> Result<(), Error> {
         // Nobody whom the platform does not name has said anything; and what was edited was said before.
+        // mutant: words-of-bots, edited-words-count
         let named = wrote.operator.as_ref().filter(|_| wrote.from_a_person && !wrote.edited);
         let Some(operator) = named else { return Ok(()) };
         let _turn = wire.turn(&wrote.chat).await;
         let event = chat_key(&wrote.event);
         let seen = notes::read_note::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
         match seen {
+            // mutant: redelivered-words-answer-the-next
             Some(Seen::Done) => return Ok(()),
             // A process ended in the middle of it. What is decided by now was decided by this.
+            // mutant: half-an-answer-becomes-a-message
             Some(Seen::Answering(hold)) if !self.still_waits(&hold).await? => {
                 return self.mark(wire, &event, &Seen::Done).await;
             }
@@ -292,6 +295,7 @@ impl ChatService {
                 }
                 Stage::Over { .. } => continue,
             };
+            // mutant: codes-tried-out
             let in_words = delivery.words && delivery.bad_codes < self.0.limits.bad_codes;
             let Some(id) = delivery.hold().filter(|_| in_words && posted.chat == chat) else {
                 continue;
@@ -452,6 +456,7 @@ impl WaitingPrompt {
             mentions: wrote.mentions.clone(),
             mentions_others: wrote.mentions_others,
             attachment: wrote.attachment,
+            // mutant: reply-struck-out-approves
             formatted: wrote.formatted,
         }
     }

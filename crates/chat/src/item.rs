@@ -154,7 +154,9 @@ pub(crate) fn make<T: Outgoing>(
     due_at: Timestamp,
 ) -> OutboxItem {
     OutboxItem {
+        // mutant: news-overtake-one-another
         lane: chat_key(&record.lane()),
+        // mutant: paints-wait-in-line
         order: record.order().map(Order::in_outbox),
         attempts: record.attempts(),
         // Our own records always have a JSON form.

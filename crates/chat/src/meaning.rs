@@ -35,6 +35,7 @@ pub(crate) fn of_press(
             Err(NoAnswer::NoSuchButton)
         }
         // A card that had to be cut has no such button, and none is believed of it.
+        // mutant: press-yes-on-a-cut-card
         _ if !takes_a_yes => Err(NoAnswer::NoSuchButton),
         (Question::Approve, ButtonAction::Allow) => Ok(approve()),
         (Question::Choose { .. }, ButtonAction::Option(number)) => chosen(hold, &[number.into()]),
@@ -132,6 +133,7 @@ fn chosen(hold: &Hold, numbers: &[usize]) -> Result<Answer, NoAnswer> {
     if numbers.is_empty() {
         return Err(NoAnswer::NothingChosen);
     }
+    // mutant: every-option-is-the-first
     let id = |number: &usize| number.checked_sub(1).and_then(|index| options.get(index));
     let ids: Option<Vec<String>> =
         numbers.iter().map(|number| id(number).map(|option| option.id.clone())).collect();

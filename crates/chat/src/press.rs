@@ -204,6 +204,7 @@ impl ChatService {
         };
         let about = delivery.hold();
         let elsewhere = wire.line.channel.names_chats() && posted.chat != press.chat;
+        // mutant: press-any-message
         if elsewhere || posted.message != press.message {
             return refused(about, PressReply::NotHere, "its prompt stands elsewhere").await;
         }
@@ -276,7 +277,9 @@ impl ChatService {
                 let delivery = read.record;
                 let pressed = press.pointer.nonce.as_str().as_bytes();
                 let is = |nonce: &String| bool::from(nonce.as_bytes().ct_eq(pressed));
+                // mutant: press-what-was-shown-before
                 let old = delivery.old_nonces.iter().any(is);
+                // mutant: press-any-nonce
                 if !old && !is(&delivery.nonce) {
                     return Ok(None);
                 }

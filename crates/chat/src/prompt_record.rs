@@ -186,8 +186,10 @@ impl PromptRecord {
         if !hold.is_pending() || self.asks == digest {
             return;
         }
+        // mutant: nonce-of-another-question begins
         let old = std::mem::replace(&mut self.nonce, Nonce::make(chance()).as_str().to_owned());
         self.old_nonces.push(old);
+        // mutant: nonce-of-another-question ends
         let forgotten = self.old_nonces.len().saturating_sub(OLD_NONCES);
         self.old_nonces.drain(..forgotten);
         self.code = code_of(hold, chance);

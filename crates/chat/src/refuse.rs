@@ -81,6 +81,7 @@ impl ChatService {
             .optional("hold", hold.map(|hold| hold.to_string()).as_deref().map(str::as_bytes))
             .field("why", why.as_bytes());
         let key = format!("refused {}", short(named.finish()));
+        // mutant: refusals-fill-the-log
         if self.store().note(&wire.shelves.seen, &key).await?.is_some() {
             return Ok(());
         }
@@ -98,6 +99,7 @@ impl ChatService {
             unlisted,
         };
         // In the log first: whoever dies in between lists it twice rather than never.
+        // mutant: refusals-not-in-the-log
         self.0.engine.note_refused(refused).await?;
         let forget_at = Some(now.plus_ms(self.0.limits.seen_ms));
         let listed = PutNote { forget_at, ..notes::put(&wire.shelves.seen, &key, &()) };

@@ -74,6 +74,7 @@ impl ChatService {
                 return Some(self.resting(delivery));
             }
             first = !delivery.perhaps_sent;
+            // mutant: sent-before-it-is-written-down
             delivery.perhaps_sent = true;
             delivery.attempts += 1;
             Some(Next::leased(lease))
@@ -172,6 +173,7 @@ impl ChatService {
         let posted = StoredPosted::from(&shown.posted);
         let change = |delivery: &mut PromptRecord, _| {
             delivery.stage = Stage::Pending { posted: posted.clone(), since_ms: since.as_ms() };
+            // mutant: a-copy-of-a-prompt-is-dead
             delivery.copies.possible |= !taken.first && wire.line.channel.may_show_twice();
             // An earlier attempt may have shown what was asked then; that is known when it is drawn again.
             let certain = taken.first || delivery.old_nonces.is_empty();
@@ -223,12 +225,14 @@ impl ChatService {
                 }
             }
             delivery.takes_a_yes = takes_a_yes;
+            // mutant: change-during-a-repaint-forgotten
             delivery.painted = taken.delivery.wanted;
             delivery.attempts = 0;
             if delivery.painted < delivery.wanted {
                 return Some(Next::due(now));
             }
             // A copy of it was found late, when all was said.
+            // mutant: a-late-copy-says-goodbye-again
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return Some(self.resting(delivery));
             }
@@ -341,6 +345,7 @@ impl ChatService {
                 tracing::error!(%channel, %hold, %error, attempts, "a prompt was given up; the hold can be answered elsewhere");
                 let reason = match taken.delivery.stage {
                     Stage::Reserved => {
+                        // mutant: undelivered-in-silence
                         self.undelivered(wire, taken, &error.to_string()).await?;
                         Reason::DeliveryFailed
                     }

@@ -94,6 +94,7 @@ impl ChatService {
                 }
             },
         };
+        // mutant: said-from-the-beginning
         let change = |_: &mut TextRecord, _| Some(next.clone());
         self.finish(wire, note, change).await?;
         Ok(None)

@@ -19,6 +19,7 @@ impl ChatService {
     /// a new attempt. What another node has in hand that is alive stays there.
     pub(crate) async fn take_over(&self, wire: &ChannelRuntime) -> Result<(), Error> {
         let now = self.0.clock.now();
+        // mutant: leases-outlive-their-process
         let until = self.lease(wire, now).until;
         let mut gone: HashMap<NodeId, bool> = HashMap::new();
         for item in self.ready_by(wire, until).await? {

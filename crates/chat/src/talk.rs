@@ -111,6 +111,7 @@ impl VerifiedMessage<'_> {
     fn keep(&self) -> Keep<'static, MessageReceipt> {
         Keep {
             caller: format!("channel:{}", self.wire.name),
+            // mutant: said-again-after-a-crash
             key: self.wrote.event.clone(),
             request: Digest::of(self.wrote.text.as_bytes()),
             render: &|_| (200, Vec::new()),
@@ -136,6 +137,7 @@ fn message_for_agent(text: &str, mentions: &[String], codes: &[String]) -> Strin
 /// However it is written.
 fn without(text: &str, code: &str) -> String {
     let is_code =
+        // mutant: codes-told-to-the-model
         |word: &str| reply_parser::fold_text(word).contains(&reply_parser::fold_text(code));
     let words = text.split_inclusive(char::is_whitespace).filter(|word| !is_code(word));
     words.collect::<String>().trim().to_owned()

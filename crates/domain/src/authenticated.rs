@@ -116,6 +116,7 @@ impl Credential<'_> {
             }
             Credential::Cookie { kept, secret } => {
                 let is_good = kept.secret == Digest::of(secret.as_bytes()) && kept.expires_at > now;
+                // mutant: a-vote-without-the-maker-of-its-login
                 let proof = kept.origin.clone().map_or(Proof::Login, Proof::Link);
                 is_good.then(|| (kept.person.clone(), proof))?
             }

@@ -123,6 +123,7 @@ impl Call {
 
     /// One key for every attempt at this call, another for any other call.
     pub fn idempotency_key(&self) -> String {
+        // mutant: same-key-for-every-call
         format!("{}-{}", self.id, self.revision)
     }
 }
@@ -164,6 +165,7 @@ fn digest(parts: &CallParts) -> Digest {
     let framed = framed
         .field("tool_use_id", parts.tool_use_id.as_bytes())
         .field("tool", parts.tool.as_bytes())
+        // mutant: definition-not-in-digest
         .field("definition", parts.definition.as_bytes())
         .field("arguments", parts.arguments.bytes())
         .field("context", parts.context.detail.as_bytes())

@@ -115,6 +115,7 @@ impl Proof {
     /// recorded is not proven.
     pub fn is_own(&self, person: &PersonId) -> bool {
         match self {
+            // mutant: a-door-proves-who-came
             Proof::Token(_) | Proof::Login | Proof::Door(_) => false,
             Proof::MintedToken { made_by, .. } => made_by.is_own(person),
             Proof::Link(origin) => origin.made_by.is_own(person),

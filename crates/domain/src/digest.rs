@@ -171,6 +171,7 @@ impl Framed {
     }
 
     fn frame(&mut self, bytes: &[u8]) {
+        // mutant: framing-without-lengths
         self.0.extend_from_slice(&framed_length(bytes.len()));
         self.0.extend_from_slice(bytes);
     }

@@ -89,6 +89,7 @@ impl ExternalHold {
     fn expiry(&self, context: &Context<'_>) -> Option<Event> {
         self.hold.is_overdue(context.now).then(|| Event::HoldDecided {
             hold: self.id,
+            // mutant: expiry-allows-outside
             state: HoldState::Expired { at: context.now },
         })
     }
@@ -195,9 +196,11 @@ fn commanded(
                 Judgement::Repeat => Vec::new(),
                 Judgement::Counts(change) => vec![updated(hold.id, change)],
                 // The program would go on by it. The answer is taken, and decides after the thaw.
+                // mutant: outside-holds-are-approved-while-frozen
                 Judgement::Decides(state) if context.frozen.is_some() && state.releases() => {
                     voted(hold.id, &state)
                 }
+                // mutant: an-edit-lets-a-program-go-on-while-frozen
                 Judgement::Edits { revised, state } if context.frozen.is_some() => {
                     let mut events = vec![updated(hold.id, revised)];
                     events.extend(voted(hold.id, &state));

@@ -49,13 +49,17 @@ pub enum Covers {
 
 impl Grant {
     pub fn is_live(&self, now: Timestamp) -> bool {
+        // mutant: grant-outlives-its-time
         !self.revoked && self.uses_left > 0 && now < self.expires_at
     }
 
     pub fn covers(&self, call: &Call) -> bool {
+        // mutant: grant-for-another-tool begins
         self.tool == call.tool
             && self.definition == call.definition
             && match &self.covers {
+                // mutant: grant-for-another-tool ends
+                // mutant: grant-for-other-arguments
                 Covers::Same(key) => *key == call.match_key(),
                 Covers::Stated(conditions) => conditions.hold_for(call.arguments.value()),
             }

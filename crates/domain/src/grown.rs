@@ -53,6 +53,7 @@ impl<T> Grown<T> {
 impl<T: Clone> Grown<T> {
     pub fn push(&mut self, value: T) {
         let left = match self.places.get(self.len) {
+            // mutant: two-histories-share-a-place
             Some(place) => place.set(value),
             None => Err(value),
         };

@@ -166,6 +166,7 @@ impl Audience {
 
     /// Whether this person is left out because they asked, or made the login by which it was asked.
     pub fn excludes(&self, who: &PersonId, requester: Option<&PersonId>) -> bool {
+        // mutant: requester-may-approve
         self.exclude_requester && (requester == Some(who) || self.login_makers.contains(who))
     }
 

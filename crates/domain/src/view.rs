@@ -65,6 +65,7 @@ impl View {
 
 /// Of what the API sends: the canonical JSON of `{"parts": …, "text": …}`.
 pub fn digest_of(parts: &Value, text: &str) -> Digest {
+    // mutant: only-the-text-is-signed
     Digest::of(&canonical(&json!({"parts": parts, "text": text})))
 }
 

@@ -65,6 +65,7 @@ fn special_v4(address: Ipv4Addr) -> Option<&'static str> {
 
 fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
     let carried = embedded_addresses(address);
+    // mutant: callback-into-our-network
     if let Some(what) = carried.iter().flatten().find_map(|inner| special_v4(*inner)) {
         return Some(what);
     }

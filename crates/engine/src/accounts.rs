@@ -132,6 +132,7 @@ impl Caller {
     /// Whether a session is beyond the door that the caller is confined to.
     fn is_outside(&self, session: &Session) -> bool {
         let at = |door: &Arc<str>| session.home.as_ref().is_some_and(|home| home.door == *door);
+        // mutant: door-not-confined
         self.confined_to.as_ref().is_some_and(|door| !at(door))
     }
 
@@ -294,8 +295,10 @@ impl Engine {
     pub async fn login_for(&self, by: &Caller, person: &PersonId) -> Result<String, Error> {
         by.must_be_admin()?;
         // Otherwise a program could log in, and be somebody who answers.
+        // mutant: a-login-is-washed, a-program-logs-in begins
         let maker = by.must_be_person()?;
         let through = maker.proof().earlier_hand(maker.id());
+        // mutant: a-login-is-washed, a-program-logs-in ends
         let made_by = CredentialMaker { by: by.actor.clone(), through };
         self.make_login_link(person, LinkOrigin { made_by, channel: None }).await
     }
@@ -335,6 +338,7 @@ impl Engine {
         let expires_at = made_at.plus_ms(LOGIN_MS);
         let (to, by) = (person.clone(), origin.made_by.by.clone());
         let made = Event::LoginLinkMade { person: to, origin: origin.clone(), expires_at };
+        // mutant: a-link-is-made-in-silence
         self.change_global(&by, GlobalCommand::Record(made)).await?;
         let digest = Digest::of(code.as_bytes());
         let (kind, person, origin) = (SecretKind::Login, person.clone(), Some(origin));
@@ -354,6 +358,7 @@ impl Engine {
         };
         let LoginSecret { person, origin, .. } = login;
         let actor = Actor::Person(person.clone());
+        // mutant: a-login-without-its-maker
         let link = origin.clone();
         let logged_in = Event::LoggedIn { person: person.clone(), via: "web".into(), link };
         // On the record before it works.
@@ -407,6 +412,7 @@ impl Engine {
         by.must_be_admin()?;
         if let TokenOwner::Person(_) = new.owner {
             // Otherwise a program could make itself somebody who answers.
+            // mutant: a-program-answers
             by.must_be_person()?;
         }
         let maker = by.person.as_ref();
@@ -470,6 +476,7 @@ impl Engine {
             return false;
         }
         caller.is_admin()
+            // mutant: strangers-see-sessions
             || session.creator.is_same(&caller.actor)
             || caller.is_in_chat_of(session)
             || session.holds.values().any(|hold| self.in_audience(caller, hold))
@@ -477,6 +484,7 @@ impl Engine {
 
     /// A hold is seen by its opener, its session's creator, its audience and admins.
     pub fn sees_hold(&self, caller: &Caller, hold: &Hold) -> bool {
+        // mutant: strangers-see-holds
         caller.is_admin() || hold.opener.is_same(&caller.actor) || self.in_audience(caller, hold)
     }
 

@@ -36,6 +36,7 @@ impl SystemClock {
         let elapsed = instant.saturating_duration_since(latest.1);
         let at_least = latest.0.plus_ms(elapsed.as_millis() as u64);
         // The monotonic mark moves only when wall time leads: otherwise rounding would add up.
+        // mutant: clock-goes-back
         if wall > at_least {
             *latest = (wall, instant);
             wall

@@ -169,6 +169,7 @@ impl<S: Stream> InFlight<S> {
                     self.follow_up_whole(turn, &next, committed);
                     Ok(CommitResult::Done)
                 }
+                // mutant: commit-unknown-is-success
                 Ok(None) => Ok(CommitResult::Refused(turn, WhyDecideAgain::Conflict)),
                 Err(error) => {
                     let id = turn.id();

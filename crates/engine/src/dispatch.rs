@@ -62,6 +62,7 @@ impl Engine {
     /// Starts what this session owes and this node took on. Called after every commit; calling it
     /// again does nothing.
     pub(crate) fn dispatch(&self, session: &Durable<Session>) {
+        // mutant: a-call-left-alone-at-the-end
         let is_closing = self.0.closing.has_begun();
         let mut thinks = false;
         for owed in session.pending_work_iter() {
@@ -83,9 +84,11 @@ impl Engine {
                 // A call may wait for a thaw, or for its tool to look at it again.
                 PendingWork::Wake if !is_closing => self.start_rechecks(session.state()),
                 // Its executor is gone, and what became of it is being found out.
+                // mutant: a-cancel-waits-for-the-look begins
                 PendingWork::Stop { call, .. } => {
                     self.0.at_work.stop(Work::Recover(call));
                 }
+                // mutant: a-cancel-waits-for-the-look ends
                 // Another node's work, or the next start's.
                 PendingWork::Execute { .. } | PendingWork::Wake => {}
             }

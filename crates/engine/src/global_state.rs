@@ -63,6 +63,7 @@ impl Engine {
         // The gate is closed. A call that entered it just before has begun when its guard is gone.
         tokio::select! {
             biased;
+            // mutant: freeze-does-not-wait-for-starts
             () = self.0.start_gate.idle() => {}
             () = self.0.clock.sleep(STARTS_WITHIN) => {
                 tracing::warn!("a tool host is slow to begin a call that it was given before the freeze");

@@ -108,6 +108,7 @@ impl<S: Stream> Lanes<S> {
 
     pub(crate) async fn enter(self: &Arc<Self>, id: S::Id) -> Turn<S> {
         let turn = self.slots().turn_of(id, self.room);
+        // mutant: two-turns-at-once
         let guard = turn.lock_owned().await;
         Turn { lanes: self.clone(), id, _guard: guard }
     }
@@ -145,6 +146,7 @@ impl<S: Stream> Slots<S> {
             }
             let Some(id) = self.order.pop_front() else { return };
             let Some(slot) = self.by_id.get_mut(&id) else { continue };
+            // mutant: lane-in-use-evicted
             if slot.users() > 0 || std::mem::take(&mut slot.is_used) {
                 self.order.push_back(id);
             } else {

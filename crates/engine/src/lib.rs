@@ -191,6 +191,7 @@ impl Engine {
         }));
         engine.load::<GlobalState>(stream::GlobalId).await?;
         engine.note_policy().await?;
+        // mutant: the-start-waits-for-looks
         engine.start_recovery().await?;
         engine.start_waking_outside();
         engine.start_timers();

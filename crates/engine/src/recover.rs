@@ -184,11 +184,13 @@ impl Engine {
             // Both the start and a thaw may come by.
             let Some(stop) = self.0.at_work.take(Work::Recover(orphan.id)) else { continue };
             let (engine, session, part) = (self.clone(), session.clone(), RecoveryPart::of(self));
+            // mutant: calls-are-looked-at-in-turn begins
             self.spawn(async move {
                 engine.recover_call(&session, &orphan, stop).await;
                 engine.0.at_work.done(Work::Recover(orphan.id));
                 drop(part);
             });
+            // mutant: calls-are-looked-at-in-turn ends
         }
         // Whatever else waited, a turn to be thought or a call to be started, goes on.
         self.submit(id, &Actor::Runtime, &Command::Wake, None).await?;
@@ -271,6 +273,7 @@ impl Engine {
         };
         tokio::select! {
             biased;
+            // mutant: the-end-waits-for-the-look
             () = self.0.closing.begins() => None,
             found = look => match found {
                 Some(Ok(found)) => Some(found),
@@ -288,13 +291,16 @@ impl Engine {
                 evidence: format!("the tool `{}` is not configured any more", call.tool),
             };
         };
+        // mutant: begun-a-fourth-time
         let is_last = *begun >= CRASHED_ATTEMPTS_MAX;
         let found = match call.effects {
+            // mutant: retry-at-most-once
             Effects::ReadOnly => Recovered::Again,
             Effects::Idempotent if !is_last => Recovered::Again,
             Effects::Idempotent | Effects::Transactional | Effects::AtMostOnce => {
                 match host.recover(call, *attempt).await {
                     Recovery::Done(Outcome::Unknown { evidence })
+                    // mutant: retry-on-unknown
                     | Recovery::Unknown { evidence } => Recovered::Unknown { evidence },
                     Recovery::Done(outcome) => Recovered::Done(outcome),
                     Recovery::NeverHappened => Recovered::Again,

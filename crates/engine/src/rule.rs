@@ -282,6 +282,7 @@ impl Engine {
                 match hold.session().is_none() && asked(call) == asked(&revised) {
                     // The opener wanted a narrower circle than policy's; an edit does not widen it.
                     true => hold.audience.clone(),
+                    // mutant: edit-without-a-new-rule
                     false => Arc::new(asked(&revised)),
                 }
             }

@@ -154,10 +154,12 @@ impl Engine {
                 events: events.into(),
                 at: ground.now,
                 actor: actor.clone(),
+                // mutant: reply-not-kept
                 reply: kept,
                 outbox: rows.outbox,
                 write_before: rows.write_before,
             };
+            // mutant: acknowledged-from-memory
             match self.commit_and_follow_up(turn, commit, before).await? {
                 CommitResult::Done => return Ok(Submitted { state: next, reply: reply? }),
                 CommitResult::Replayed => return Err(self.replay(keep).await),

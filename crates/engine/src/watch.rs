@@ -173,6 +173,7 @@ impl Engine {
         // then nothing has.
         follow.behind = follow.position < version;
         if follow.behind {
+            // mutant: event-lost-at-the-seam
             follow.catch_up().await?;
         }
         so_far.into_iter().for_each(|said| follow.hear(said));
@@ -226,6 +227,7 @@ impl Engine {
             heard: None,
             early: VecDeque::new(),
             ready: VecDeque::new(),
+            // mutant: stored-events-not-read
             behind: true,
         }
     }
@@ -293,6 +295,7 @@ impl Follow {
         // A follower that is dropped in the middle of this reads again.
         self.behind = true;
         let CommitNotice::Entry(entry) = heard else { return Ok(()) };
+        // mutant: gap-on-the-bus-ignored
         if self.first(&entry) > self.position + 1 {
             return Ok(());
         }
@@ -334,6 +337,7 @@ impl Follow {
                 {
                     self.hear(said);
                 }
+                // mutant: engine-words-before-their-turn
                 Some(live::LiveUpdate::Said(said)) => self.early.push_back(said),
                 // Words after a gap would be the wrong ones. Of this message the whole follows, and of
                 // the one that is being said now all of it can be had at once.

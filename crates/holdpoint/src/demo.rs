@@ -89,8 +89,10 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
 /// Makes the folder for its owner only. One of ours that others may look into is closed, too.
 fn private_folder(data: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    // mutant: the-demo-is-open-to-all
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(data)?;
     let is_open = data.metadata()?.permissions().mode() & 0o077 != 0;
+    // mutant: an-open-demo-stays-open
     if is_open && data.join("lock").exists() {
         std::fs::set_permissions(data, std::fs::Permissions::from_mode(0o700))?;
     }

@@ -189,6 +189,7 @@ impl<S: Replay> Durable<S> {
         let Some(next) = next.map(|state| Durable(Arc::new(state))) else {
             return done(Err(CommitError::Conflict { actual: version }));
         };
+        // mutant: effect-before-intent
         store.enqueue(commit, Box::new(move |fate| done(fate.map(|committed| (next, committed)))));
     }
 
@@ -200,6 +201,7 @@ impl<S: Replay> Durable<S> {
     ) -> Result<Option<(Durable<S>, Committed)>, StoreError> {
         let CommitPlace { stream, first, id } = entry.place();
         let found = store.entries(Some(stream), first - 1, 1).await?;
+        // mutant: commit-unknown-is-failure
         let Some(found) = found.into_iter().next().filter(|found| found.id == id) else {
             return Ok(None);
         };

@@ -79,9 +79,11 @@ pub(super) fn parse_clauses(
         (true, None) if context.is_choice() => {
             ReplyVerdict::Ambiguous(AmbiguityReason::WhichOption)
         }
+        // mutant: reply-code-not-needed begins
         (true, None) if code == CodeState::Missing => {
             ReplyVerdict::Ambiguous(AmbiguityReason::CodeRequired)
         }
+        // mutant: reply-code-not-needed ends
         (true, None) if !strong && !context.weak_ok => {
             ReplyVerdict::Ambiguous(AmbiguityReason::Weak)
         }

@@ -83,8 +83,10 @@ pub(super) fn find_code(text: &str, code: &ApprovalCode) -> CodeMatch {
         rest.push_str(&piece[token.len()..]);
     }
     match (right, wrong) {
+        // mutant: reply-wrong-code-beside-the-right-one begins
         (_, true) => CodeMatch::Wrong(rest),
         (true, false) => CodeMatch::Right(rest),
+        // mutant: reply-wrong-code-beside-the-right-one ends
         (false, false) => CodeMatch::Nothing,
     }
 }

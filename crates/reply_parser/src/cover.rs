@@ -96,6 +96,7 @@ fn approving_cover(phrases: &[CoveredPhrase]) -> Option<CoveredMeaning> {
                 strong && !phrase.is_glued && beside.clone().all(|beside| beside.says.is_answer())
             }
             PhraseMeaning::Please | PhraseMeaning::Thanks => {
+                // mutant: reply-request-approves
                 request |= behind.iter().any(is_yes);
                 true
             }
@@ -240,6 +241,7 @@ fn split_phrases(text: &str, words: &Vocabulary) -> Option<Vec<CoveredPhrase>> {
                 by_letters(first, words, &mut phrases)?;
                 rest = &rest[1..];
             }
+            // mutant: reply-begins-with-yes, reply-forgets-not
             None => return None,
         }
     }

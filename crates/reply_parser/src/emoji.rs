@@ -183,9 +183,11 @@ impl EmojiMeaning {
             ReplyVerdict::Confirm(_) | ReplyVerdict::Choice(..) if self.no => {
                 Some(AmbiguityReason::Mixed)
             }
+            // mutant: reply-symbol-passed-over begins
             ReplyVerdict::Confirm(_) | ReplyVerdict::Choice(..) if self.other => {
                 Some(AmbiguityReason::Symbol)
             }
+            // mutant: reply-symbol-passed-over ends
             ReplyVerdict::Cancel(_) if self.yes => Some(AmbiguityReason::Mixed),
             _ => None,
         }

@@ -55,6 +55,7 @@ pub enum GateResult {
 }
 
 pub fn gate_message(message: &ChatMessage, opens: &[OpenPrompt]) -> GateResult {
+    // mutant: reply-edited-counts
     let counts = message.from_a_person && !message.edited && !message.forwarded;
     if !counts || message.attachment || !is_for_us(message, opens) {
         return GateResult::NotAReply;
@@ -95,6 +96,7 @@ fn is_beside(message: &ChatMessage, open: &OpenPrompt) -> bool {
 /// Something dangerous takes a moment to read.
 fn is_read(at: Timestamp, open: &OpenPrompt) -> bool {
     let reading_ms = if open.risk >= Risk::High { READING_TIME_MS } else { 0 };
+    // mutant: reply-before-the-prompt
     at >= open.delivered_at.plus_ms(reading_ms)
 }
 
@@ -117,6 +119,7 @@ fn named_prompts(message: &ChatMessage, opens: &[OpenPrompt]) -> (Vec<usize>, St
     }
     // Some platforms call whatever stands in a thread a reply to its first message. Any other reply is
     // about what it replies to, and if nothing waits there, it is about no other hold either.
+    // mutant: reply-to-a-decided-prompt
     let at_large = message.replies_to.is_none() || message.replies_to == message.thread;
     // Each thread is a conversation of its own, also where nobody else is.
     (all(&|open| at_large && open.thread == message.thread), rest)

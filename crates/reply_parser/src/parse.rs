@@ -93,6 +93,7 @@ fn parse_words(text: &str, context: &ReplyContext) -> ReplyVerdict {
         SlashCommand::Cancels(_) => return ReplyVerdict::Ambiguous(AmbiguityReason::Unknown),
         SlashCommand::Other(reason) => return ReplyVerdict::Ambiguous(reason),
     };
+    // mutant: reply-question-approves
     if QUESTIONS.iter().any(|sign| text.contains(sign)) {
         return ReplyVerdict::Ambiguous(AmbiguityReason::Question);
     }

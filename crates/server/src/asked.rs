@@ -72,6 +72,7 @@ impl<T: DeserializeOwned> FromRequest<App> for ChangeRequest<T> {
         if key.is_some() {
             // Before anything that was kept is looked at: the key is the caller's, but the reply was
             // given to whoever they were then, and by another of their tokens perhaps.
+            // mutant: kept-replies-for-any-token
             replay::must_be_let(app, &who.caller, &parts).await?;
         }
         let bytes = read_body(app, body).await?;

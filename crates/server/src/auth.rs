@@ -107,6 +107,7 @@ pub(crate) async fn vouch(
         }
         let sent =
             headers.get("x-holdpoint-csrf").map(|value| value.as_bytes()).unwrap_or_default();
+        // mutant: cookie-without-csrf
         if !cookie::is_csrf(secret, sent) {
             let detail = "send the header X-Holdpoint-CSRF with the value that GET /v1/me gives";
             return Err(Problem::not_entitled(detail).into());

@@ -176,6 +176,7 @@ impl Connection {
         let ended = tokio::select! {
             biased;
             ended = connection.as_mut() => Some(ended),
+            // mutant: whoever-says-nothing-stays
             () = silent => None,
             () = self.standing.evicted() => None,
             () = self.closing.cancelled() => {

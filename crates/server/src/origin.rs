@@ -2,6 +2,7 @@
 
 /// Whether two origins are the same one. A port that goes without saying is the same as the one said.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    // mutant: the-scheme-of-a-page-is-not-compared
     matches!((split(one), split(other)), (Some(one), Some(other)) if one == other)
 }
 

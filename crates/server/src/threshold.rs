@@ -136,6 +136,7 @@ async fn answered<A: Future<Output = Response>>(
         parts.extensions.insert(replay);
         request = Request::from_parts(parts, body);
     }
+    // mutant: as-many-at-once-as-come
     let _place = match place(app, guard) {
         Ok(place) => place,
         Err(busy) => return busy.into_response(),
@@ -184,6 +185,7 @@ pub(crate) async fn among_strangers(
 }
 
 async fn shielded(answer: impl Future<Output = Response>) -> Response {
+    // mutant: a-panic-ends-the-connection
     AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(panicked)
 }
 

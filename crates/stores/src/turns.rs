@@ -58,6 +58,7 @@ pub(crate) fn turn_at(
 ) -> Timestamp {
     match before {
         _ if candidate.at > now => candidate.at,
+        // mutant: the-busiest-chat-first
         _ if was_served => now,
         Some(before) if before <= now => before,
         Some(_) => now,

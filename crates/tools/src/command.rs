@@ -222,6 +222,7 @@ impl ToolHost for CommandTool {
         };
         let variables = [
             (CALL_ID, call.call().id.to_string()),
+            // mutant: key-differs-per-attempt
             (IDEMPOTENCY_KEY, call.call().idempotency_key()),
             (CALL_ATTEMPT, call.attempt().to_string()),
         ];

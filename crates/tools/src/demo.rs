@@ -43,6 +43,7 @@ const FILL: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM
 pub fn create_database(path: &Path) -> rusqlite::Result<()> {
     // For its owner only; SQLite gives its other files the mode of this one. What is wrong with the path it
     // says itself.
+    // mutant: the-demo-shop-is-open-to-all
     let _ = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
     connection.execute_batch(&format!(

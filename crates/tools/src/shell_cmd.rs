@@ -151,8 +151,10 @@ impl ShellCmd {
     async fn approved_plan(&self, call: &Call) -> Result<ProcessJob, String> {
         let plan = self.plan_command(call.arguments.value()).await?;
         if plan.context != call.context {
+            // mutant: a-script-is-not-bound begins
             if let Some(why) = changed_file(&call.context.detail, &plan.context.detail) {
                 return Err(why);
+                // mutant: a-script-is-not-bound ends
             }
             return Err(format!(
                 "what would run now is not what was approved: {} in {}, and it was {} in {}",

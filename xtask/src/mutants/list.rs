@@ -1,13 +1,15 @@
 //! The mutants as they are written down.
 //!
-//! The files are TOML, of which this reads the little that is used here: two kinds of tables, plain
+//! The files are TOML, of which this reads the little that is used here: one kind of table, plain
 //! and literal strings. Anything else is an error. A TOML reader would be this tool's second
 //! dependency, and everybody who builds it would wait for that.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::markers::is_name_character;
 use crate::checkout::Checkout;
 
 /// One promise taken back.
@@ -23,24 +25,22 @@ pub(crate) struct Mutant {
     pub(crate) target: String,
     /// The tests that must notice: parts of their names, by spaces.
     pub(crate) tests: String,
-    pub(crate) edits: Vec<Edit>,
+    pub(crate) changes: Vec<Change>,
 }
 
+/// What stands in the code in place of the lines that a marker names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Edit {
-    pub(crate) file: String,
-    /// Stands exactly once in the file.
-    pub(crate) find: String,
-    pub(crate) replace: String,
+pub(crate) struct Change {
+    /// Which of several places; empty if there is only one.
+    pub(crate) part: String,
+    /// Without the indentation of the marked lines. Empty if they are taken out.
+    pub(crate) instead: String,
 }
 
-impl Edit {
-    /// The file's text with the edit made.
-    pub(crate) fn apply(&self, text: &str) -> Result<String> {
-        match text.matches(self.find.as_str()).count() {
-            1 => Ok(text.replacen(self.find.as_str(), &self.replace, 1)),
-            count => bail!("{}: the text to find stands {count} times, not once", self.file),
-        }
+impl Change {
+    /// The name of the marker in the code.
+    pub(crate) fn marker(&self, mutant: &str) -> String {
+        if self.part.is_empty() { mutant.to_owned() } else { format!("{mutant}.{}", self.part) }
     }
 }
 
@@ -79,10 +79,6 @@ pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Mutant>> {
             "[[mutant]]" => {
                 mutants.push(Mutant { group: group.to_owned(), ..Mutant::default() });
             }
-            "[[mutant.edit]]" => {
-                let mutant = mutants.last_mut().with_context(|| format!("{}: no mutant", at()))?;
-                mutant.edits.push(Edit::default());
-            }
             line => {
                 let (key, value) = line.split_once(" = ").with_context(at)?;
                 let value = match value {
@@ -120,21 +116,30 @@ fn inline(value: &str) -> Result<&str> {
 }
 
 fn field<'a>(mutant: &'a mut Mutant, key: &str) -> Result<&'a mut String> {
-    Ok(match (key, mutant.edits.last_mut()) {
-        ("file", Some(edit)) => &mut edit.file,
-        ("find", Some(edit)) => &mut edit.find,
-        ("replace", Some(edit)) => &mut edit.replace,
-        ("name", None) => &mut mutant.name,
-        ("breaks", None) => &mut mutant.breaks,
-        ("package", None) => &mut mutant.package,
-        ("target", None) => &mut mutant.target,
-        ("tests", None) => &mut mutant.tests,
-        _ => bail!("`{key}` has no place here"),
+    Ok(match key {
+        "name" => &mut mutant.name,
+        "breaks" => &mut mutant.breaks,
+        "package" => &mut mutant.package,
+        "target" => &mut mutant.target,
+        "tests" => &mut mutant.tests,
+        key => {
+            let part = match key.split_once('.') {
+                Some(("instead", part)) if !part.is_empty() => part,
+                None if key == "instead" => "",
+                _ => bail!("`{key}` has no place here"),
+            };
+            ensure!(part.chars().all(is_name_character), "`{key}`: {NAMES}");
+            mutant.changes.push(Change { part: part.to_owned(), ..Change::default() });
+            let change = mutant.changes.last_mut().context("it was just added")?;
+            &mut change.instead
+        }
     })
 }
 
+const NAMES: &str = "names are small letters, digits and hyphens";
+
 fn check(mutant: &Mutant) -> Result<()> {
-    let Mutant { group, name, breaks, package, target, tests, edits } = mutant;
+    let Mutant { group, name, breaks, package, target, tests, changes } = mutant;
     ensure!(
         !group.is_empty(),
         "the first line of the file is no comment that says what it is about"
@@ -148,15 +153,14 @@ fn check(mutant: &Mutant) -> Result<()> {
     ] {
         ensure!(!value.is_empty(), "`{key}` is missing");
     }
+    ensure!(name.chars().all(is_name_character), "{NAMES}");
+    ensure!(!changes.is_empty(), "`instead` is missing: what stands in place of the marked lines");
+    let parts: BTreeSet<&str> = changes.iter().map(|change| change.part.as_str()).collect();
+    ensure!(parts.len() == changes.len(), "an `instead` is there twice");
     ensure!(
-        name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
-        "names are small letters, digits and hyphens"
+        changes.len() == 1 || !parts.contains(""),
+        "of several places each has a name: `instead.NAME`"
     );
-    ensure!(!edits.is_empty(), "it changes nothing");
-    for edit in edits {
-        ensure!(!edit.file.is_empty() && !edit.find.is_empty(), "an edit lacks `file` or `find`");
-        ensure!(edit.find != edit.replace, "an edit of {} changes nothing", edit.file);
-    }
     Ok(())
 }
 
@@ -165,26 +169,47 @@ mod tests {
     use super::*;
 
     const ONE: &str = "# words\n[[mutant]]\nname = \"no-fence\"\nbreaks = \"I-17\"\n\
-        package = \"domain\"\ntarget = \"machine\"\ntests = \"i17 i20\"\n\n[[mutant.edit]]\n\
-        file = \"a.rs\"\nfind = 'if \"x\" {'\nreplace = '''\nif true {\n    y();\n'''\n";
+        package = \"domain\"\ntarget = \"machine\"\ntests = \"i17 i20\"\n\
+        instead = '''\nif \"x\" {\n    y();\n'''\n";
 
     #[test]
-    fn a_mutant_is_read_with_its_edits() {
+    fn a_mutant_is_read_with_what_stands_instead() {
         let read = read("m.toml", ONE).expect("sound");
         assert_eq!(read.len(), 1);
         assert_eq!(read[0].group, "words");
         assert_eq!((read[0].name.as_str(), read[0].tests.as_str()), ("no-fence", "i17 i20"));
-        let edit = &read[0].edits[0];
-        assert_eq!(edit.find, "if \"x\" {");
-        assert_eq!(edit.replace, "if true {\n    y();");
+        let change = &read[0].changes[0];
+        assert_eq!(change.marker(&read[0].name), "no-fence");
+        assert_eq!(change.instead, "if \"x\" {\n    y();");
     }
 
     #[test]
-    fn an_edit_is_made_where_it_fits_exactly_once() {
-        let edit = Edit { file: "a.rs".into(), find: "b".into(), replace: "c".into() };
-        assert_eq!(edit.apply("abd").expect("once"), "acd");
-        assert!(edit.apply("ad").is_err());
-        assert!(edit.apply("bb").is_err());
+    fn each_of_several_places_has_its_name() {
+        let several = format!("{}instead.reader = 'x'\ninstead.writer = ''\n", without_instead());
+        let read = read("m.toml", &several).expect("sound");
+        let markers: Vec<String> =
+            read[0].changes.iter().map(|change| change.marker(&read[0].name)).collect();
+        assert_eq!(markers, ["no-fence.reader", "no-fence.writer"]);
+        assert_eq!(read[0].changes[1].instead, "", "the marked lines are taken out");
+    }
+
+    #[test]
+    fn places_that_cannot_be_told_apart_are_an_error() {
+        for changes in [
+            "",
+            "instead = 'x'\ninstead = 'y'\n",
+            "instead = 'x'\ninstead.reader = 'y'\n",
+            "instead.reader = 'x'\ninstead.reader = 'y'\n",
+            "instead. = 'x'\n",
+            "instead.A b = 'x'\n",
+        ] {
+            let text = format!("{}{changes}", without_instead());
+            assert!(read("m.toml", &text).is_err(), "{changes}");
+        }
+    }
+
+    fn without_instead() -> &'static str {
+        &ONE[..ONE.find("instead").expect("it is there")]
     }
 
     #[test]
@@ -193,12 +218,11 @@ mod tests {
             ("name = \"no-fence\"\n", ""),
             ("tests = \"i17 i20\"\n", ""),
             ("no-fence", "No fence"),
-            ("file = \"a.rs\"\n", ""),
-            ("[[mutant.edit]]\n", ""),
             ("breaks =", "braeks ="),
             ("\"I-17\"", "17"),
             ("\"I-17\"", "\"I\\n17\""),
             ("# words", "words"),
+            ("[[mutant]]", "[[mutant.edit]]"),
         ] {
             let broken = ONE.replacen(from, to, 1);
             assert_ne!(broken, ONE);

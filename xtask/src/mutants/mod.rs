@@ -1,10 +1,12 @@
 //! `cargo xtask mutants`: breaks a promise of the protocol on purpose, in a copy of the tree, and
 //! sees whether the tests notice.
 //!
-//! The mutants are hand-made data in `xtask/mutants`: each takes one promise back. A tool that
+//! The mutants are hand-made data in `xtask/mutants`: each takes one promise back, at the lines that
+//! bear its name in a comment. A tool that
 //! changes operators at random asks whether lines are tested; this asks whether promises are.
 
 mod list;
+mod markers;
 mod page;
 mod table;
 mod trial;
@@ -15,6 +17,7 @@ use std::fs;
 use anyhow::{Context, Result, bail, ensure};
 
 pub(crate) use list::{Mutant, read};
+pub(crate) use markers::MarkerIndex;
 pub(crate) use page::{PAGE, is_told, rows};
 
 use crate::checkout::Checkout;
@@ -23,7 +26,7 @@ use workshop::Workshop;
 
 /// What was asked for on the command line.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Wish {
+struct Options {
     names: Vec<String>,
     list: bool,
     json: bool,
@@ -33,35 +36,35 @@ struct Wish {
     rest: bool,
 }
 
-impl Wish {
-    fn parse(words: &[String]) -> Result<Wish> {
-        let mut wish = Wish::default();
-        for word in words {
-            match word.as_str() {
-                "--list" => wish.list = true,
-                "--json" => wish.json = true,
-                "--page" => wish.page = true,
-                "--rest" => wish.rest = true,
+impl Options {
+    fn parse(args: &[String]) -> Result<Options> {
+        let mut options = Options::default();
+        for arg in args {
+            match arg.as_str() {
+                "--list" => options.list = true,
+                "--json" => options.json = true,
+                "--page" => options.page = true,
+                "--rest" => options.rest = true,
                 other if other.starts_with('-') => {
                     bail!("`mutants` takes no `{other}`; see `cargo xtask mutants --help`")
                 }
-                name => wish.names.push(name.to_owned()),
+                name => options.names.push(name.to_owned()),
             }
         }
-        Ok(wish)
+        Ok(options)
     }
 }
 
-pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let wish = Wish::parse(words)?;
+pub(crate) fn run(here: &Checkout, args: &[String]) -> Result<bool> {
+    let options = Options::parse(args)?;
     let all = list::load(here)?;
-    let mut chosen = chosen(&all, &wish.names)?;
-    if wish.rest {
+    let mut chosen = chosen(&all, &options.names)?;
+    if options.rest {
         let page = fs::read_to_string(here.join(PAGE)).context(PAGE)?;
         let told = rows(&page);
         chosen.retain(|mutant| !is_told(&told, mutant));
     }
-    if wish.list {
+    if options.list {
         print!("{}", table::listing(&chosen));
         return Ok(true);
     }
@@ -75,16 +78,16 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     let mut table = Table::default();
     for mutant in chosen {
         let verdict = trial::run(&workshop, mutant)?;
-        if wish.json {
+        if options.json {
             println!("{}", table::json(mutant, &verdict));
         }
         table.add(mutant, verdict);
-        // At once: whoever breaks it off goes on from there.
-        if wish.page {
+        // At once, so that a run that was broken off can go on from there with `--rest`.
+        if options.page {
             page::write(here, &all, table.rows())?;
         }
     }
-    if !wish.json {
+    if !options.json {
         print!("{table}");
     }
     Ok(table.all_caught())
@@ -111,15 +114,18 @@ mod tests {
 
     #[test]
     fn names_and_options_are_told_apart() {
-        let wish = Wish::parse(&words(&["a", "--json", "b"])).expect("sound");
-        assert_eq!(wish, Wish { names: words(&["a", "b"]), json: true, ..Wish::default() });
-        assert!(Wish::parse(&words(&["--jsno"])).is_err());
+        let options = Options::parse(&words(&["a", "--json", "b"])).expect("sound");
+        assert_eq!(
+            options,
+            Options { names: words(&["a", "b"]), json: true, ..Options::default() }
+        );
+        assert!(Options::parse(&words(&["--jsno"])).is_err());
     }
 
     #[test]
     fn an_unknown_name_is_an_error_and_no_name_is_all() {
         let text = "# words\n[[mutant]]\nname = \"a\"\nbreaks = \"x\"\npackage = \"p\"\ntarget = \"lib\"\n\
-                    tests = \"t\"\n[[mutant.edit]]\nfile = \"f\"\nfind = \"g\"\nreplace = \"h\"\n";
+                    tests = \"t\"\ninstead = \"h\"\n";
         let all = read("m.toml", text).expect("sound");
         assert_eq!(chosen(&all, &[]).expect("all").len(), 1);
         assert!(chosen(&all, &words(&["b"])).is_err());

@@ -5,22 +5,27 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
-use super::list::{Edit, Mutant};
+use super::list::Mutant;
+use super::markers::MarkerIndex;
 use crate::checkout::Checkout;
 use crate::job::Job;
+use crate::tidy::{self, Files};
 
 pub(super) struct Workshop {
     tree: PathBuf,
     target: PathBuf,
+    /// The texts of the sound tree.
+    files: Files,
 }
 
 impl Workshop {
     pub(super) fn open(here: &Checkout) -> Result<Workshop> {
         // Next to our own binaries: the one place that is sure to be ignored.
         let folder = here.built.parent().unwrap_or(&here.built).join("mutants");
-        let workshop = Workshop { tree: folder.join("tree"), target: folder.join("target") };
+        let files = tidy::read(here)?;
+        let workshop = Workshop { tree: folder.join("tree"), target: folder.join("target"), files };
         workshop.mirror(here)?;
         Ok(workshop)
     }
@@ -28,7 +33,7 @@ impl Workshop {
     /// Makes the copy equal to what git tracks, or would track. A file that is right is not touched:
     /// cargo looks at times.
     fn mirror(&self, here: &Checkout) -> Result<()> {
-        let tracked: BTreeSet<String> = tracked(&here.root)?.into_iter().collect();
+        let tracked: BTreeSet<String> = here.tracked()?.into_iter().collect();
         fs::create_dir_all(&self.tree).with_context(|| self.tree.display().to_string())?;
         for path in &tracked {
             let (from, to) = (here.join(path), self.tree.join(path));
@@ -52,20 +57,12 @@ impl Workshop {
     /// Does something with the tree broken in this way. The tree is whole again afterwards, also if
     /// that fails.
     pub(super) fn with<T>(&self, mutant: &Mutant, act: impl FnOnce() -> Result<T>) -> Result<T> {
-        let mut broken = Vec::new();
-        for Edit { file, .. } in &mutant.edits {
-            if broken.iter().all(|(name, _)| name != file) {
-                let text =
-                    fs::read_to_string(self.tree.join(file)).with_context(|| file.clone())?;
-                broken.push((file.clone(), text));
-            }
-        }
-        let _mend = Mend { tree: &self.tree, files: broken.clone() };
-        for (file, text) in &mut broken {
-            for edit in mutant.edits.iter().filter(|edit| edit.file == *file) {
-                *text = edit.apply(text)?;
-            }
-            fs::write(self.tree.join(&*file), &*text).with_context(|| file.clone())?;
+        let mutated = MarkerIndex::read(&self.files)
+            .mutate(&self.files, mutant)
+            .with_context(|| format!("mutant `{}`", mutant.name))?;
+        let _mend = Mend { tree: &self.tree, sound: &self.files, paths: mutated.keys().collect() };
+        for (path, text) in &mutated {
+            fs::write(self.tree.join(path), text).with_context(|| path.clone())?;
         }
         act()
     }
@@ -81,30 +78,19 @@ impl Workshop {
 
 struct Mend<'a> {
     tree: &'a Path,
-    files: Vec<(String, String)>,
+    sound: &'a Files,
+    paths: Vec<&'a String>,
 }
 
 impl Drop for Mend<'_> {
     fn drop(&mut self) {
-        for (file, text) in &self.files {
+        for path in &self.paths {
             // The next run compares every file with the original, so nothing broken can stay.
-            if let Err(error) = fs::write(self.tree.join(file), text) {
-                eprintln!("xtask: {file} could not be mended: {error}");
+            if let Err(error) = fs::write(self.tree.join(path), &self.sound[*path]) {
+                eprintln!("xtask: {path} could not be mended: {error}");
             }
         }
     }
-}
-
-fn tracked(root: &Path) -> Result<Vec<String>> {
-    let listed = Job::new("git")
-        .args(["-c", "safe.directory=*", "-c", "core.quotePath=false"])
-        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
-        .within(root)
-        .keep(|_| true)
-        .quiet()
-        .run()?;
-    ensure!(listed.success, "git cannot list the files of this checkout");
-    Ok(listed.kept.into_iter().filter(|path| root.join(path).is_file()).collect())
 }
 
 fn files_in(folder: &Path, prefix: &str) -> Result<Vec<String>> {

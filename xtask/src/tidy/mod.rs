@@ -19,12 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 pub(crate) use type_names::{REPEATED_TYPES, shrink_repeated_types};
 
 use crate::checkout::Checkout;
-use crate::job::Job;
 
 /// What a rule has to say: where, and what to do about it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,23 +93,9 @@ pub(crate) fn crates(files: &Files) -> BTreeSet<&str> {
 }
 
 pub(crate) fn read(here: &Checkout) -> Result<Files> {
-    let listed = Job::new("git")
-        // A checkout may belong to another user than the one who tests it, as in a container.
-        .args(["-c", "safe.directory=*", "-c", "core.quotePath=false"])
-        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
-        .within(&here.root)
-        .keep(|_| true)
-        .quiet()
-        .run()?;
-    ensure!(listed.success, "git cannot list the files of this checkout");
     let mut files = Files::new();
-    for path in listed.kept {
-        let file = here.join(&path);
-        // A file that was deleted but not yet from the index, or a link to a directory.
-        if !file.is_file() {
-            continue;
-        }
-        let bytes = fs::read(&file).with_context(|| path.clone())?;
+    for path in here.tracked()? {
+        let bytes = fs::read(here.join(&path)).with_context(|| path.clone())?;
         if !bytes.contains(&0) {
             files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
         }

@@ -1,5 +1,6 @@
-//! A mutant whose place has moved tests nothing: each must still fit the code, exactly once. And one
-//! that was never tried proves nothing: the page must say of each what caught it.
+//! A mutant without its place tests nothing: each marker in the code belongs to a mutant, each mutant
+//! has its markers, and no marker stands twice. And a mutant that was never tried proves nothing: the
+//! page must say of each what caught it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,8 @@ use crate::mutants;
 pub(super) fn check(files: &Files) -> Vec<Finding> {
     let mut findings = Vec::new();
     let told = files.get(mutants::PAGE).map(|page| mutants::rows(page)).unwrap_or_default();
-    let mut names = BTreeSet::new();
+    let index = mutants::MarkerIndex::read(files);
+    let (mut names, mut markers) = (BTreeSet::new(), BTreeSet::new());
     for (path, text) in files {
         if !(path.starts_with("xtask/mutants/") && path.ends_with(".toml")) {
             continue;
@@ -30,24 +32,20 @@ pub(super) fn check(files: &Files) -> Vec<Finding> {
                 );
                 findings.push(Finding::in_file(path, remedy));
             }
-            names.insert(mutant.name.clone());
-            // Edits of one file are made one after another, as they are when it is tried.
-            let mut edited = Files::new();
-            for edit in &mutant.edits {
-                let text = edited.get(&edit.file).or_else(|| files.get(&edit.file));
-                let applied = match text {
-                    Some(text) => edit.apply(text),
-                    None => Err(anyhow::anyhow!("{} is not there", edit.file)),
-                };
-                match applied {
-                    Ok(text) => drop(edited.insert(edit.file.clone(), text)),
-                    Err(error) => {
-                        let remedy = format!("mutant `{}` fits no more: {error}", mutant.name);
-                        findings.push(Finding::in_file(path, remedy));
-                    }
-                }
+            markers.extend(mutant.changes.iter().map(|change| change.marker(&mutant.name)));
+            if let Err(error) = index.mutate(files, &mutant) {
+                let remedy = format!("mutant `{}`: {error:#}", mutant.name);
+                findings.push(Finding::in_file(path, remedy));
             }
+            names.insert(mutant.name);
         }
+    }
+    for (path, line, problem) in index.broken() {
+        findings.push(Finding::at_line(path, *line, problem));
+    }
+    for (name, place) in index.iter().filter(|(name, _)| !markers.contains(*name)) {
+        let remedy = format!("marks lines for `{name}`, which no list in xtask/mutants has");
+        findings.push(Finding::at_line(place.path, place.comment, remedy));
     }
     for name in told.keys().filter(|name| !names.contains(**name)) {
         let remedy = format!("there is no mutant `{name}`; take it out");
@@ -62,8 +60,9 @@ mod tests {
     use super::*;
 
     const LIST: &str = "# words\n[[mutant]]\nname = \"a\"\nbreaks = \"x\"\npackage = \"p\"\n\
-        target = \"lib\"\ntests = \"t\"\n[[mutant.edit]]\nfile = \"a.rs\"\nfind = \"one\"\n\
-        replace = \"two\"\n[[mutant.edit]]\nfile = \"a.rs\"\nfind = \"two\"\nreplace = \"three\"\n";
+        target = \"lib\"\ntests = \"t\"\ninstead = \"two\"\n";
+
+    const MARKED: &str = "// mutant: a\none\n";
 
     const CAUGHT: &str = "| `a` | x | `t` |\n";
 
@@ -73,28 +72,39 @@ mod tests {
     }
 
     #[test]
-    fn a_mutant_must_fit_exactly_once() {
-        let found = |code: &str| checked(code, CAUGHT);
-        assert_eq!(found("one"), "", "the second edit finds what the first has made");
-        let often = found("one one");
-        assert!(often.contains("mutant `a` fits no more: a.rs: the text to find stands 2 times"));
-        assert!(found("nil").contains("stands 0 times"));
+    fn a_mutant_has_exactly_one_marker() {
+        assert_eq!(checked(MARKED, CAUGHT), "");
+        let twice = checked(&MARKED.repeat(2), CAUGHT);
+        assert!(
+            twice.contains("mutant `a`: `// mutant: a` stands 2 times: a.rs:1, a.rs:3"),
+            "{twice}"
+        );
+        let none = checked("one\n", CAUGHT);
+        assert!(none.contains("mutant `a`: no line is marked `// mutant: a`"), "{none}");
+    }
+
+    #[test]
+    fn a_marker_has_a_mutant_and_marks_lines_that_fit() {
+        let stray = checked(&format!("{MARKED}// mutant: b\nmore\n"), CAUGHT);
+        assert!(stray.starts_with("a.rs:3: marks lines for `b`"), "{stray}");
+        let cut = checked("// mutant: a\none(\n", CAUGHT);
+        assert!(cut.contains("mutant `a`: a.rs:1: `instead` does not open and close"), "{cut}");
+        let unended = checked(&format!("{MARKED}// mutant: b begins\nmore\n"), CAUGHT);
+        assert!(unended.contains("a.rs:3: `b` begins and does not end"), "{unended}");
     }
 
     #[test]
     fn the_page_says_of_each_what_caught_it_and_of_no_other() {
         for page in ["", "| `a` | y | `t` |\n", "| `a` | x | **SURVIVED** |\n"] {
-            let found = checked("one", page);
+            let found = checked(MARKED, page);
             assert!(found.contains("does not say what caught it"), "{page}: {found}");
         }
-        let gone = checked("one", &format!("{CAUGHT}| `b` | x | `t` |\n"));
+        let gone = checked(MARKED, &format!("{CAUGHT}| `b` | x | `t` |\n"));
         assert!(gone.contains("there is no mutant `b`"), "{gone}");
     }
 
     #[test]
-    fn a_missing_file_and_a_broken_list_are_named() {
-        let lost = told(&check(&tree(&[("xtask/mutants/m.toml", LIST)])));
-        assert!(lost.contains("a.rs is not there"), "{lost}");
+    fn a_broken_list_is_named() {
         let broken = told(&check(&tree(&[("xtask/mutants/m.toml", "# words\n[[mutant]]\n")])));
         assert!(broken.contains("`name` is missing"), "{broken}");
     }

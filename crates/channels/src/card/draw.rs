@@ -184,6 +184,7 @@ impl Card {
 
     fn cut_to(&self, characters: usize) -> Card {
         let body = self.body.cut_to(characters);
+        // mutant: cut-card-takes-a-yes
         Card { body, asks: self.only_no(), hint: self.deny_hint.clone(), ..self.clone() }
     }
 

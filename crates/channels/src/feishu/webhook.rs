@@ -42,6 +42,7 @@ impl FeishuApp {
         let (content, request) = match (&self.encrypt_key, encrypted) {
             (None, None) => (outer, None),
             (None, Some(_)) => return Err(SignatureRefusal::Cipher),
+            // mutant: clear-text-despite-a-key
             (Some(_), None) => return Err(SignatureRefusal::InTheClear),
             (Some(key), Some(encrypted)) => {
                 let request = self.signed(headers, key, body, now)?;
@@ -55,6 +56,7 @@ impl FeishuApp {
             return Ok(Arrival::Challenge(challenge.to_owned()));
         }
         // Only the challenge comes without a signature.
+        // mutant: unsigned-event-counts
         if self.encrypt_key.is_some() && request.is_none() {
             return Err(SignatureRefusal::Header(SIGNATURE));
         }
@@ -83,6 +85,7 @@ impl FeishuApp {
         }
         let (timestamp, nonce) = (headers.one(TIMESTAMP)?, headers.one(NONCE)?);
         sign::verify((timestamp, nonce), key, body, headers.one(SIGNATURE)?)?;
+        // mutant: old-signature-counts
         fresh_seconds(timestamp, now)?;
         Ok(Some(format!("{timestamp}:{nonce}")))
     }

@@ -13,6 +13,7 @@ pub fn verify(
     now: Timestamp,
 ) -> Result<(), SignatureRefusal> {
     within_size(body)?;
+    // mutant: slack-unsigned-without-a-time
     let timestamp = headers.one("x-slack-request-timestamp")?;
     let claimed = headers.one("x-slack-signature")?;
     // An empty secret is one that everybody knows.

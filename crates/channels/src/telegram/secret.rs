@@ -28,6 +28,7 @@ impl TelegramSecret {
 
     pub fn verify(&self, headers: Headers, body: &[u8]) -> Result<(), SignatureRefusal> {
         within_size(body)?;
+        // mutant: telegram-unsigned-without-its-header
         let claimed = headers.one("x-telegram-bot-api-secret-token")?;
         if same(self.expose().as_bytes(), claimed.as_bytes()) {
             Ok(())

@@ -13,6 +13,7 @@ pub fn verify<'a>(
     now: Timestamp,
 ) -> Result<&'a str, SignatureRefusal> {
     within_size(body)?;
+    // mutant: webhook-unsigned-without-a-time
     let (id, timestamp) = (headers.one("webhook-id")?, headers.one("webhook-timestamp")?);
     // The id is signed with a dot behind it; one with a dot in it could be read in two ways.
     if id.is_empty() || id.contains('.') {

@@ -71,11 +71,14 @@ impl Hold {
             HoldState::Expired { .. } => {
                 return Err(Refusal::Expired { hold: Box::new(self.clone()) });
             }
+            // mutant: second-answer-wins
             _ => return Err(Refusal::AlreadyDecided { hold: Box::new(self.clone()) }),
         }
+        // mutant: anybody-may-answer
         if !self.admits(by.id(), people) {
             return Err(Refusal::NotEntitled { why: self.why_not(by, people) });
         }
+        // mutant: made-logins-count
         if !self.audience.accepts_login(by.id(), by.proof()) {
             return Err(Refusal::NotEntitled { why: by.proof().why_not_own(by.id()) });
         }
@@ -88,18 +91,21 @@ impl Hold {
                 why: AnswerFault::NoCallWaits,
             });
         }
+        // mutant: digest-not-needed
         if matches!(answer, Answer::Approve { .. }) && digest.is_none() {
             return Err(Refusal::AnswerInvalid {
                 field: "digest".into(),
                 why: AnswerFault::NoDigest,
             });
         }
+        // mutant: digest-not-compared
         if digest.is_some_and(|digest| digest != self.digest()) {
             return Err(Refusal::VersionConflict { hold: Box::new(self.clone()) });
         }
         // An external hold's approval that is complete and waits for a thaw: the person who gave it may still deny it.
         let takes_back =
             matches!(answer, Answer::Deny { .. }) && self.decided_by_votes(people).is_some();
+        // mutant: same-person-twice.vote, a-waiting-vote-stands-for-ever
         if !mine.is_empty() && !takes_back {
             return Err(Refusal::AlreadyVoted { hold: Box::new(self.clone()) });
         }
@@ -143,6 +149,7 @@ impl Hold {
     /// something run, as many different people as the rule asks for must say the same.
     fn count(&self, vote: Arc<Vote>, people: &People, now: Timestamp) -> Judgement {
         match &vote.answer {
+            // mutant: denial-does-not-win
             Answer::Deny { .. } => {
                 let voters = vec![vote.by.clone()];
                 return Judgement::Decides(HoldState::Denied(Decision::People { vote, voters }));
@@ -157,20 +164,25 @@ impl Hold {
         let mut voters: Vec<_> = self
             .votes
             .iter()
+            // mutant: stale-voter-counts
             .filter(|earlier| self.agrees(earlier, &vote) && self.admits(&earlier.by, people))
             .filter(|earlier| self.audience.accepts_login(&earlier.by, &earlier.proof))
             .map(|earlier| earlier.by.clone())
             .collect();
         voters.push(vote.by.clone());
         voters.sort();
+        // mutant: same-person-twice.count
         voters.dedup();
+        // mutant: quorum-of-one
         if voters.len() < self.audience.quorum as usize {
             // Nobody votes twice, and this question does not expire: its run would wait for ever. (Where
             // there are too few people, they are a matter of the configuration.)
             let is_last = self.question == Question::Settle
+                // mutant: too-few-people-disagree
                 && self.audience.is_satisfiable(self.requester.as_ref(), people)
                 && self.all_said(&vote, people);
             let voted = HoldChange::Voted(vote);
+            // mutant: a-disagreement-waits-for-ever
             if !is_last {
                 return Judgement::Counts(voted);
             }
@@ -238,6 +250,7 @@ impl Hold {
         };
         revised.changed(&change(Vec::new()));
         let login_counts = revised.audience.accepts_login(by.id(), by.proof());
+        // mutant: editor-approves-own-edit
         if !revised.admits(by.id(), people) || !login_counts {
             // The editor may not approve what they made of it: it waits for those who may.
             return Judgement::Counts(change(Vec::new()));
@@ -271,6 +284,7 @@ impl Hold {
 
     /// Two votes say the same if nothing that they differ in could change what follows.
     fn agrees(&self, earlier: &Vote, vote: &Vote) -> bool {
+        // mutant: edit-keeps-votes.agreement
         if earlier.digest != vote.digest {
             return false;
         }

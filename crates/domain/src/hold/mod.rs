@@ -259,6 +259,7 @@ impl Hold {
     }
 
     pub fn is_overdue(&self, now: Timestamp) -> bool {
+        // mutant: expiry-one-late
         self.is_pending() && self.expires_at.is_some_and(|at| at <= now)
     }
 
@@ -327,6 +328,7 @@ impl Hold {
                 self.rule = rule.clone();
                 self.risk = *risk;
                 self.preview = preview.clone();
+                // mutant: edit-keeps-votes.revision
                 self.votes = votes.clone();
                 self.policy = call.policy;
             }

@@ -69,6 +69,7 @@ impl Inquiry {
     pub fn told(&self, hold: &Hold) -> Option<ToolResult> {
         let ending = match &hold.state {
             HoldState::Pending | HoldState::Approved(_) => return None,
+            // mutant: worlds-timeout-chooses
             HoldState::Expired { .. } => Ending::TimedOut,
             HoldState::Cancelled { .. } => Ending::Withdrawn,
             HoldState::Denied(decision) | HoldState::Answered(decision) => {

@@ -215,6 +215,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
                 }
                 Entry::Occupied(first) => {
                     let key = first.key().clone();
+                    // mutant: repeated-keys-taken
                     return Err(self.refuse(BadArguments::DuplicateKey { key }));
                 }
             }

@@ -63,6 +63,7 @@ impl Draft {
         let mut any = false;
         for (id, record) in cleared {
             // Looked at anew for each: starting one may have led to asking again.
+            // mutant: effects-before-siblings
             let undecided = self.next.is_undecided();
             let (CallState::Cleared { clearance }, Some(call)) = (&record.state, &record.call)
             else {
@@ -97,6 +98,7 @@ impl Draft {
     fn deliver_results(&mut self, context: &Context<'_>) -> bool {
         let Some(run) = &self.next.run else { return false };
         if run.turn.is_empty()
+            // mutant: partial-results
             || !self.next.turn_calls().all(|(_, record)| record.state.is_settled())
         {
             return false;
@@ -120,6 +122,7 @@ impl Draft {
             origin: Origin::Own,
             by: None,
             login_makers: Default::default(),
+            // mutant: results-out-of-order
             parts,
             at: context.now,
         };

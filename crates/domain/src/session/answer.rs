@@ -40,8 +40,10 @@ impl Draft {
             match self.answer(*hold, *digest, answer, by, edited.as_ref(), context) {
                 Ok(hold) => holds.push(hold),
                 Err(refusal) => {
+                    // mutant: some-of-several-answers begins
                     self.events.truncate(events);
                     self.next = before;
+                    // mutant: some-of-several-answers ends
                     return Err(refusal.of_answer(*hold, answers.len()));
                 }
             }

@@ -132,11 +132,13 @@ impl Session {
             Event::GrantUsed { grant, .. } => {
                 if let Some(grant) = self.grants.get_mut(grant) {
                     let grant = Arc::make_mut(grant);
+                    // mutant: grant-never-used-up
                     grant.uses_left = grant.uses_left.saturating_sub(1);
                 }
             }
             Event::GrantRevoked { grant, .. } => {
                 if let Some(grant) = self.grants.get_mut(grant) {
+                    // mutant: grant-revocation-ignored
                     Arc::make_mut(grant).revoked = true;
                 }
             }

@@ -107,6 +107,7 @@ impl Session {
     pub fn decide(&self, command: &Command, context: &Context<'_>) -> Decided {
         let thinking_at = self.needs_model_call().then_some(self.transcript.len());
         let mut draft = Draft { events: Vec::new(), next: self.clone(), thinking_at };
+        // mutant: expiry-ignored-at-answer
         draft.expire_overdue(context);
         let reply = draft.carry_out(command, context);
         // Even a command that came too late may have made an expiry happen.
@@ -153,6 +154,7 @@ impl Draft {
                 self.expect_thinking(*seen)?;
                 // Whoever performs a call begins as soon as they see it, and nobody could hold them
                 // back. The turn is taken anew after the thaw.
+                // mutant: a-client-is-asked-while-frozen
                 if let (Some(reason), true) = (context.frozen, thought.asks_to_perform()) {
                     return Err(Refusal::Frozen { reason: reason.to_owned() });
                 }
@@ -231,6 +233,7 @@ impl Draft {
             .map(|hold| hold.id)
             .collect();
         for hold in overdue {
+            // mutant: expiry-allows
             self.decide_hold(hold, HoldState::Expired { at: context.now }, context);
         }
     }
@@ -256,6 +259,7 @@ impl Draft {
         let active = self.next.run.as_ref().filter(|run| !run.is_over());
         // Whoever began a run is who asks in it. Somebody else gets a run of their own, or they could
         // approve what they asked for themselves.
+        // mutant: joins-the-run-of-somebody-else
         let same_speaker = active.is_some_and(|run| run.by == message.by);
         let Some(active) = active.map(|run| run.id) else {
             // Behind a failed run others may have waited: they were there first.
@@ -371,8 +375,10 @@ impl Draft {
             .call_id()
             .filter(|call| matches!(self.next.state_of(*call), Some(CallState::Cleared { .. })));
         match waiting {
+            // mutant: revocation-ignored begins
             Some(call) => {
                 self.push(Event::CallSettled { call, result }, context);
+                // mutant: revocation-ignored ends
                 Ok(hold)
             }
             None => Err(Refusal::AlreadyDecided { hold: Box::new((*hold).clone()) }),

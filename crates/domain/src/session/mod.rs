@@ -179,6 +179,7 @@ impl Session {
     pub fn started(&self, id: CallId, node: NodeId) -> Option<StartedCall> {
         let record = self.calls.get(&id)?;
         match &record.state {
+            // mutant: another-node-runs
             CallState::Running { attempt, node: owner, .. } if *owner == node => {
                 Some(StartedCall::new(record.call.clone()?, *attempt))
             }

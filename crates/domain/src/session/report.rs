@@ -84,6 +84,7 @@ impl Draft {
     ) -> Result<SessionReply, Refusal> {
         match self.next.state_of(id) {
             // The fence: only the attempt that is on disk may report, and only once.
+            // mutant: no-fence
             Some(CallState::Running { attempt: current, .. }) if current == attempt => {
                 self.ended(id, outcome, context);
                 Ok(SessionReply::Done)
@@ -125,6 +126,7 @@ impl Draft {
         else {
             return Err(Refusal::Overtaken);
         };
+        // mutant: living-node-is-recovered
         if current != attempt || node == context.node {
             return Err(Refusal::Overtaken);
         }
@@ -142,6 +144,7 @@ impl Draft {
             }
             Recovered::Done(outcome) => self.ended(id, outcome, context),
             Recovered::Unknown { evidence } => {
+                // mutant: unknown-reported-as-failed
                 self.ended(id, &Outcome::Unknown { evidence: evidence.clone() }, context);
             }
         }

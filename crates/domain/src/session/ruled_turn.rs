@@ -27,6 +27,7 @@ pub struct RuledTurn {
 impl RuledTurn {
     /// Whether a call of it begins when it is shown: the client that answers runs it.
     pub fn asks_to_perform(&self) -> bool {
+        // mutant: a-client-begins-while-frozen
         self.calls.iter().any(|ruled| ruled.ruling.asks_to_perform())
     }
 }

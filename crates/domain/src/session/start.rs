@@ -38,24 +38,29 @@ impl Session {
         clearance: &Clearance,
         context: &Context<'_>,
     ) -> StartCheck {
+        // mutant: freeze-ignored
         if context.frozen.is_some() || context.closing {
             return StartCheck::Wait;
         }
+        // mutant: late-start
         if clearance.execute_by <= context.now {
             return StartCheck::Never(NotRun::ExpiredBeforeStart);
         }
         let Some(tool) = (context.tool_of)(&call.tool) else { return StartCheck::Wait };
         let verdict = context.policy.rule(&Facts::of(call));
+        // mutant: new-denial-ignored
         if let policy::Decision::Deny = verdict.decision {
             return StartCheck::Never(NotRun::DeniedByRule {
                 rule: verdict.rule().map(str::to_owned),
             });
         }
+        // mutant: changed-tool-runs
         if tool.definition() != call.definition {
             return ask_again(WhyAskedAgain::ToolChanged);
         }
         match &clearance.by {
             ClearedBy::Rule(_) => match verdict.decision {
+                // mutant: runs-without-asking.start
                 policy::Decision::Allow => StartCheck::Start,
                 _ => ask_again(WhyAskedAgain::PolicyAsksNow),
             },
@@ -86,6 +91,7 @@ impl Session {
         let HoldState::Approved(Decision::People { voters, vote }) = &hold.state else {
             return ask_again(WhyAskedAgain::ApprovalVoid);
         };
+        // mutant: approval-of-another-call
         if vote.digest != call.digest() {
             return ask_again(WhyAskedAgain::OtherCallApproved);
         }
@@ -103,14 +109,17 @@ impl Session {
             let count = voters
                 .iter()
                 .filter(|voter| audience.admits(voter, hold.requester.as_ref(), context.people))
+                // mutant: made-logins-count-after-the-rule-changed
                 .filter(|voter| hold.login_counts(voter, audience))
                 .count();
             count >= audience.quorum as usize
         };
+        // mutant: left-approver-counts-at-start
         if !entitled(&hold.audience) {
             return ask_again(WhyAskedAgain::ApproversNotEntitled);
         }
         match &now {
+            // mutant: stricter-policy-ignored
             Some((ask, audience)) if !entitled(audience) => {
                 StartCheck::AskAgain(verdict.stricter_than_before(ask))
             }

@@ -118,6 +118,7 @@ impl Draft {
                     self.push(Event::CallProposed { id, call: call.clone(), clearance }, context);
                     self.push(Event::GrantUsed { grant: grant.id, call: id }, context);
                 }
+                // mutant: runs-without-asking.proposal
                 None => self.ask(id, call, spec, two_phase, context),
             },
             // Two-phase rulings are not nested; `propose` has taken the outer one apart.

@@ -42,6 +42,7 @@ impl Session {
         });
         let Some(hold) = matching else { return Phase::First };
         match (&hold.state, confirmed) {
+            // mutant: model-confirms-itself
             (HoldState::Pending, _) => Phase::Known(pending(hold, call)),
             // Without `confirmed` it is a new request, whatever became of earlier ones.
             (_, false) => Phase::First,
@@ -68,7 +69,9 @@ impl Session {
                 Phase::Known(replayed(result))
             }
             Some(HoldOutcome::Unknown) => Phase::Known(unknown()),
+            // mutant: approval-used-twice.executing
             Some(HoldOutcome::Executing) => Phase::Follow(hold.clone()),
+            // mutant: approval-used-twice.taken
             None if self.is_taken(hold.id) => Phase::Follow(hold.clone()),
             None => Phase::Run(hold.clone()),
         }

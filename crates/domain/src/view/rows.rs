@@ -69,6 +69,7 @@ fn write_part(rows: &mut Vec<Row>, part: &ViewPart) {
                 }
                 rows.push(Row::Foreign(row));
                 if let Some(description) = &option.description {
+                    // mutant: an-option-described-as-ours
                     rows.push(Row::Foreign(format!("   {}", line_of(description))));
                 }
             }
@@ -106,9 +107,11 @@ fn heading(rows: &mut Vec<Row>, words: &str, by: Author) {
 fn quote(rows: &mut Vec<Row>, before: &str, text: &ForeignText) {
     for (index, line) in text.lines().iter().enumerate() {
         let mut row = format!("{before}{}", ForeignText::spelled(line));
+        // mutant: line-ends-are-not-seen
         if index + 1 < text.lines().len() {
             row.push(LINE_END);
         }
+        // mutant: only-the-first-line-is-marked
         rows.push(Row::Foreign(row));
     }
 }

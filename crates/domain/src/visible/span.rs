@@ -34,6 +34,7 @@ pub fn spans(line: &str) -> Vec<Span> {
                 true => INDENT_PLAIN_MAX,
                 false => SPACES_PLAIN_MAX,
             };
+            // mutant: spaces-are-only-spaces
             match count <= plain_max && !after.is_empty() {
                 true => push_text(&mut spans, &rest[..count]),
                 false => spans.push(Span::Spaces(count)),
@@ -44,9 +45,11 @@ pub fn spans(line: &str) -> Vec<Span> {
         }
         let (this, after) = rest.split_at(c.len_utf8());
         // The sign for the end of a line is ours.
+        // mutant: our-sign-in-foreign-text
         match eye.shows(c) && c != '⏎' {
             true => push_text(&mut spans, this),
             false => match spans.last_mut() {
+                // mutant: a-mark-without-its-count
                 Some(Span::Code(last, count)) if *last == c => *count += 1,
                 _ => spans.push(Span::Code(c, 1)),
             },

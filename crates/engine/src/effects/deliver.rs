@@ -188,6 +188,7 @@ impl Engine {
 
     /// It lets a program go on, and all is frozen.
     async fn waits_for_thaw(&self, hold: &Hold) -> Result<bool, crate::Error> {
+        // mutant: the-outbox-goes-on-while-frozen
         Ok(hold.state.releases() && self.is_frozen_now().await?)
     }
 

@@ -117,6 +117,7 @@ impl Engine {
         };
         // A freeze may have been acknowledged since the start was decided: then the host need not begin to
         // wait for what it needs. When it has that, it looks once more, at the gate.
+        // mutant: a-place-is-enough-to-begin
         if self.must_wait(&stop).await {
             return None;
         }
@@ -151,6 +152,7 @@ impl Engine {
             if stop.is_cancelled() {
                 return true;
             }
+            // mutant: a-freeze-elsewhere-is-not-looked-for
             match self.is_frozen_now().await {
                 Ok(frozen) => return frozen,
                 Err(_) if self.0.closing.has_begun() => return true,

@@ -94,6 +94,7 @@ impl Stream for ExternalHold {
         });
         Rows {
             // What waits for a thaw must not be written after it, nor what lets a program go on after a freeze.
+            // mutant: allowed-before-a-freeze-and-written-after-it, approved-before-a-freeze-and-written-after-it
             relies_on_global: waits_for_thaw || begins || (has_ended && hold.state.releases()),
             stream: StreamRows::ExternalHold(hold.clone()),
             outbox: match (hold.callback(), has_ended) {

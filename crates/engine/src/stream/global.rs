@@ -84,6 +84,7 @@ impl Stream for GlobalState {
 
     fn becomes_newest(&self, engine: &Engine) {
         match self.frozen {
+            // mutant: start-gate-stays-open
             Some(_) => engine.0.start_gate.close(),
             None => engine.0.start_gate.open(),
         }
@@ -94,6 +95,7 @@ impl Stream for GlobalState {
     }
 
     fn follow_up(engine: &Engine, _: &Durable<GlobalState>, events: &[Event]) {
+        // mutant: thaw-wakes-nothing
         if events.iter().any(|event| matches!(event, Event::Thawed { .. })) {
             engine.start_waking();
         }

@@ -99,6 +99,7 @@ impl Stream for Session {
         };
         Rows {
             // What is decided while all is frozen waits for the thaw; a thaw meanwhile has passed it by.
+            // mutant: freeze-of-another-node-ignored
             relies_on_global: starts_calls(events)
                 || asks_to_perform(events)
                 || ground.house.frozen.is_some(),

@@ -42,6 +42,7 @@ pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
     for (name, content) in facts(hold, now) {
         // The name is ours; who had a say in the rest is not asked here.
         let name = format!("{name:<10} ");
+        // mutant: a-fact-without-a-bar
         let lines = behind(&name, &content, columns);
         let lines = lines.iter().map(|line| match line.strip_prefix(name.as_str()) {
             Some(content) => format!("{}{content}", screen.paint(Paint::Dim, &name)),
@@ -73,6 +74,7 @@ fn view_lines(hold: &Value, columns: usize) -> Vec<String> {
     // A server from before there were parts marked only some of the foreign lines.
     let tells_apart = hold["view"]["parts"].is_array();
     let lines = text.lines().flat_map(|line| match line.strip_prefix(FOREIGN_MARK) {
+        // mutant: a-terminal-wraps-a-card-by-itself
         Some(foreign) if tells_apart => marked_lines(foreign, columns),
         None if tells_apart => own_lines(line, columns),
         _ => marked_lines(line, columns),

@@ -19,6 +19,7 @@ fn columns_of(text: &str) -> usize {
 
 fn columns_of_char(c: char) -> usize {
     // Emoji and letters whose width is ambiguous take two columns in some terminals.
+    // mutant: ambiguous-letters-are-narrow
     c.width().unwrap_or(1).max(c.width_cjk().unwrap_or(1))
 }
 
@@ -69,6 +70,7 @@ pub(super) fn behind(ours: &str, text: &str, columns: usize) -> Vec<String> {
     for line in text.split('\n') {
         for (index, piece) in cut(line, room(FOREIGN_MARK), room(WRAP_MARK)).iter().enumerate() {
             let before = if lines.is_empty() { ours } else { &blank };
+            // mutant: a-terminal-wraps-without-a-mark
             let mark = if index == 0 { FOREIGN_MARK } else { WRAP_MARK };
             lines.push(format!("{before}{mark}{piece}"));
         }

@@ -60,6 +60,7 @@ impl Ground {
     /// An MCP server, which begins at once. `data` holds what was pinned of it.
     #[cfg(feature = "mcp")]
     pub(crate) async fn mcp_server(&self, mut config: McpConfig, data: &Path) -> Result<McpServer> {
+        // mutant: the-program-does-not-say-what-it-saw
         config.was_seen = self.was_seen(&config.name).await?;
         Ok(McpServer::open(config, &data.join("mcp"), self.runner.clone())?)
     }
@@ -71,6 +72,7 @@ impl Ground {
         for server in servers {
             server.first_look().await;
             if server.is_pinned() {
+                // mutant: a-server-is-not-noted-as-seen
                 self.note_seen(server.name()).await?;
             }
         }

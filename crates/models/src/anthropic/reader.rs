@@ -195,6 +195,7 @@ impl Reader for Messages {
     }
 
     fn finish(self) -> Result<ModelReply, Trouble> {
+        // mutant: half-a-turn-counts.stop
         if !self.stopped {
             return Err(Trouble::Ended);
         }
@@ -206,6 +207,7 @@ impl Reader for Messages {
             "end_turn" | "stop_sequence" | "tool_use" => End::Whole,
             "pause_turn" if !self.calls_tools() => End::Paused(self.raw_blocks()?),
             "pause_turn" => End::Whole,
+            // mutant: half-a-turn-counts.reason
             "" => return Err(Trouble::garbled("the turn ended without a `stop_reason`")),
             // Nobody knows what it means, so nothing is done because of it.
             _ if self.calls_tools() => {

@@ -109,6 +109,7 @@ fn by_text(door: &str, session: &Session, hold: &Hold, text: &str) -> Name {
     let run = hold.run().map(|run| run.to_string()).unwrap_or_default();
     let request = Framed::new("holdpoint.agreed.v1")
         .field("session", session.id.to_string().as_bytes())
+        // mutant: agreed-sentence-again
         .field("run", run.as_bytes())
         .field("text", folded(text).as_bytes())
         .finish();

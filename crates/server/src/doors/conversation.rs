@@ -100,6 +100,7 @@ pub(crate) async fn branch(
     if current.is_some_and(|current| current != session.id) {
         return Err(gone().into());
     }
+    // mutant: worlds-edit-keeps-holds
     supersede(app, caller, session).await?;
     let branch = app.engine.open_branch(caller, session.id, before).await?;
     let put = PutNote {
@@ -210,6 +211,7 @@ pub(super) fn owned(note: &[u8], caller: &str) -> Result<SessionId, Problem> {
     let text = std::str::from_utf8(note).unwrap_or_default();
     let (id, owner) = text.split_once(' ').unwrap_or_default();
     match id.parse() {
+        // mutant: ai-sdk-chat-of-anybody
         Ok(id) if owner == caller => Ok(id),
         _ => Err(Problem::not_found("conversation")),
     }

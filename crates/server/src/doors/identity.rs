@@ -92,11 +92,13 @@ fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Cr
         false => parts.uri.authority().map(|authority| authority.as_str()).into_iter().collect(),
     };
     // A name that somebody else's DNS lets point at this machine is not this machine.
+    // mutant: door-acts-for-any-host
     if hosts.is_empty() || !hosts.iter().all(|host| is_loopback(host)) {
         return refused("without credentials this door is reached by a loopback address only");
     }
     let known = |origin: &&str| {
         let own = origin.split_once("://").is_some_and(|(_, authority)| hosts == [authority]);
+        // mutant: door-acts-for-any-page
         own || door.origins.iter().any(|known| known == origin)
     };
     if !header_values(headers, ORIGIN).iter().all(known) {
@@ -113,6 +115,7 @@ fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Cr
 
 /// Every value of a header; one that is no text is nobody's.
 fn header_values(headers: &HeaderMap, name: HeaderName) -> Vec<&str> {
+    // mutant: door-takes-first-header
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default()).collect()
 }
 

@@ -53,6 +53,7 @@ pub(crate) async fn seen(
     }
     let note = app.engine.read_note(&note_namespace(door), &key(caller, hold)).await?;
     let shown = note.and_then(|note| String::from_utf8(note.value).ok()?.parse().ok());
+    // mutant: shown-any-version
     Ok(shown.filter(|shown| *shown == hold.digest()))
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn add<E: Error>(
     key: String,
     value: Value,
 ) -> Result<(), E> {
+    // mutant: ai-sdk-body-read-twice
     match to.insert(key, value) {
         None => Ok(()),
         Some(_) => Err(E::custom("a key stands twice in the same object; write each key once")),

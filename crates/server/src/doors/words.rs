@@ -43,6 +43,7 @@ pub(crate) fn agreed_in_text(
         let Some(words) = words.get(&*call.tool) else { continue };
         let is = |template: &Option<String>| {
             let filled = template.as_ref().and_then(|it| filled(it, call.arguments.value()));
+            // mutant: words-any-sentence
             filled.is_some_and(|sentence| folded(&sentence) == said)
         };
         let verdict = match (is(&words.approve_text), is(&words.deny_text)) {

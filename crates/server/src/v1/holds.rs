@@ -96,6 +96,7 @@ pub(crate) async fn open(State(app): State<App>, asked: ChangeRequest<NewHoldBod
 }
 
 pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -> Reply {
+    // mutant: get-changes-state
     let hold = app.engine.hold(&who.caller, id).await?;
     let undelivered = app.engine.undelivered(&hold).await?;
     Ok(json(StatusCode::OK, &wire::Hold::of(&hold).undelivered(undelivered)))

@@ -123,6 +123,7 @@ fn terms(text: &str) -> Result<GrantTerms, Problem> {
     let conditions = match args {
         None => None,
         Some(GrantArgs::Word(word)) if word == "any" => Some(Conditions::default()),
+        // mutant: any-arguments-for-an-empty-list
         Some(GrantArgs::List(args)) if !args.is_empty() => Some(conditions(args)?),
         // An empty list looks like "nothing further" and would be "everything".
         Some(_) => {

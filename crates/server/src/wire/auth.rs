@@ -50,6 +50,7 @@ impl<'a> Auth<'a> {
 
     pub(super) fn of_link(origin: &'a LinkOrigin) -> Auth<'a> {
         let auth = Auth { method: "link", channel: origin.channel.as_deref(), ..Auth::default() };
+        // mutant: a-vote-does-not-show-the-maker
         auth.made(&origin.made_by)
     }
 

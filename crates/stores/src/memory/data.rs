@@ -93,9 +93,11 @@ impl Data {
             return Err(CommitError::ReplyKept);
         }
         let actual = self.version(commit.stream());
+        // mutant: check-then-act-in-memory
         if actual != commit.expected {
             return Err(CommitError::Conflict { actual });
         }
+        // mutant: house-not-checked.memory
         if commit.house.is_some_and(|house| house != self.version(StreamId::Global)) {
             return Err(CommitError::GlobalStateChanged);
         }

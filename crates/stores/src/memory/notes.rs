@@ -43,6 +43,7 @@ impl Notes {
     /// Whether they were written: all, or none because one was not as expected.
     pub(super) fn put(&mut self, puts: Vec<PutNote>) -> bool {
         let version = |put: &PutNote| self.one(&put.shelf, &put.key).map_or(0, |note| note.version);
+        // mutant: notes-check-then-act-in-memory
         if puts.iter().any(|put| put.expected.is_some_and(|expected| expected != version(put))) {
             return false;
         }

@@ -202,6 +202,7 @@ impl<'a> StoredCall<'a> {
             policy: self.policy.0,
             revision: self.revision,
         });
+        // mutant: stored-digest-believed
         if call.digest() != self.digest.0 {
             return damaged(format!("{id} is not the call whose digest was written"));
         }

@@ -32,6 +32,7 @@ struct Since<'a> {
 
 /// `None` if anything else has changed: then the whole hold has to be written.
 pub(crate) fn write_since(opened: &Hold, hold: &Hold) -> Option<Vec<u8>> {
+    // mutant: anything-may-have-changed-since
     is_the_same_question(opened, hold).then(|| {
         super::write_record(&Since {
             v: version_of_hold(hold),

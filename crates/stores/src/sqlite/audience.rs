@@ -96,6 +96,7 @@ impl AudienceCache {
         }
         let latest = &mut self.0[0];
         if latest.words != words {
+            // mutant: said-to-somebody-else
             *latest = CachedAudiences { words: words.to_owned(), ..CachedAudiences::default() };
         }
         latest.say(audience)
@@ -108,6 +109,7 @@ impl CachedAudiences {
         let end = audience.iter().nth_back(1).copied().unwrap_or_default();
         let place = &mut self.audiences[(audience.len() ^ usize::from(end)) % AUDIENCES];
         match place {
+            // mutant: said-of-another-audience
             Some((known, said)) if known == audience => *said,
             _ => place.insert((audience.to_owned(), says(audience, &self.words))).1,
         }

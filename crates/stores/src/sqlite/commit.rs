@@ -84,15 +84,18 @@ impl Prepared {
         shelf: &Shelf,
     ) -> Result<Result<Committed, CommitError>, rusqlite::Error> {
         if let Some(reply) = &self.reply
+            // mutant: reply-kept-twice
             && is_kept(connection, reply)?
         {
             return Ok(Err(CommitError::ReplyKept));
         }
         let actual = head.version(connection, self.stream, shelf)?;
+        // mutant: check-then-act-in-sqlite
         if actual != self.expected {
             return Ok(Err(CommitError::Conflict { actual }));
         }
         if let Some(house) = self.house
+            // mutant: house-not-checked.sqlite
             && head.version(connection, StreamId::Global, shelf)? != house
         {
             return Ok(Err(CommitError::GlobalStateChanged));

@@ -45,6 +45,7 @@ impl DatabaseSource {
     pub(super) fn writer(&self) -> Result<Connection, rusqlite::Error> {
         let connection = open_connection(&self.database, OpenFlags::SQLITE_OPEN_CREATE)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
+        // mutant: synchronous-normal.setting
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
@@ -113,6 +114,7 @@ pub(super) fn check_durability(connection: &Connection) -> Result<Option<Unsafe>
         return Ok(Some(Unsafe { setting: "journal_mode", wanted: "wal", found: mode }));
     }
     let level: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+    // mutant: synchronous-normal.check
     if level < 2 {
         let found = level.to_string();
         return Ok(Some(Unsafe { setting: "synchronous", wanted: "2 (FULL)", found }));

@@ -117,6 +117,7 @@ impl Directory {
         };
         let lock_path = path.join("lock");
         let lock = private(&lock_path)?;
+        // mutant: a-lock-is-tried-once
         match lock_patiently(&lock) {
             Ok(()) => {
                 let directory = Directory { path: path.to_owned(), _lock: lock };

@@ -48,6 +48,7 @@ impl Head {
                 Broken::Damaged("the journal is shorter than what was signed".into()).into()
             );
         }
+        // mutant: the-clock-begins-where-the-file-says
         check_last(connection)?;
         Ok(Head {
             chain: Chain::resume(Hash::from_bytes(hash), seq as u64),

@@ -69,6 +69,7 @@ pub(super) fn put(connection: &Connection, puts: &[PutNote]) -> Result<bool, rus
         let Some(expected) = put.expected else { continue };
         let found: Option<i64> =
             version.query_row(params![put.shelf, put.key], |row| row.get(0)).optional()?;
+        // mutant: notes-check-then-act-in-sqlite
         if found.unwrap_or(0) as u64 != expected {
             return Ok(false);
         }

@@ -22,12 +22,13 @@ pub(super) struct CommitPosition {
 
 /// Never another commit in a place that has one: that would be two histories. So what is there must be
 /// how the new row begins. (`substr` makes NULL of nothing, so nothing has to be asked for apart.)
-pub(super) const WRITE_PLACES: &str = "INSERT INTO streams (stream, first, global, more) \
-     VALUES (?1, ?2, ?3, ?4) \
-     ON CONFLICT (stream, first) DO UPDATE SET \
-         global = iif(global = excluded.global, global, NULL), \
-         more = iif(more = x'' OR substr(excluded.more, 1, length(more)) = more, \
-             excluded.more, NULL)";
+pub(super) const WRITE_PLACES: &str = concat!(
+    "INSERT INTO streams (stream, first, global, more) VALUES (?1, ?2, ?3, ?4) ",
+    "ON CONFLICT (stream, first) DO UPDATE SET ",
+    "global = iif(global = excluded.global, global, NULL), ",
+    // mutant: two-commits-in-one-place
+    "more = iif(more = x'' OR substr(excluded.more, 1, length(more)) = more, excluded.more, NULL)",
+);
 
 /// By [`WRITE_PLACES`]. Oldest first.
 pub(super) fn put_places(

@@ -144,6 +144,7 @@ impl<T> Queue<T> {
             (inner, _) = self.wake.wait_timeout(inner, left).unpoisoned();
             inner.asleep -= 1;
         }
+        // mutant: one-alone-wakes-nobody
         inner.worth = 1;
         inner
     }

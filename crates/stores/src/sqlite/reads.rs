@@ -61,10 +61,14 @@ macro_rules! entry_columns {
 
 fn entry(row: &Row<'_>) -> Result<Entry, Failure> {
     let entry = read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?;
+    // mutant: the-stream-of-a-commit-is-believed begins
     let agree = row.get_ref(2)?.as_blob()? == cells::stream(entry.stream)
         && row.get::<_, i64>(3)? as u64 == entry.first
+    // mutant: the-stream-of-a-commit-is-believed ends
+        // mutant: the-time-of-a-commit-is-believed begins
         && row.get::<_, i64>(4)? as u64 == entry.events.len() as u64
         && row.get::<_, i64>(5)? == entry.at.as_ms();
+    // mutant: the-time-of-a-commit-is-believed ends
     match agree {
         true => Ok(entry),
         false => {
@@ -158,6 +162,7 @@ fn add(
         if found.len() < limit && !is_over {
             let mut rows = journal.query(params![place.global as i64])?;
             let entry = rows.next()?.map(entry).transpose()?;
+            // mutant: a-commit-from-elsewhere
             let is_here = |entry: &Entry| entry.stream == stream && entry.first == place.first;
             // Somebody else's commit must not become part of this history, nor may one be left out.
             let Some(entry) = entry.filter(is_here) else {

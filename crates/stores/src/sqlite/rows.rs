@@ -83,6 +83,7 @@ impl Changes {
             Some(session) if !holds.is_empty() => key_of(&session.creator).map(Into::into),
             _ => None,
         };
+        // mutant: rows-without-their-holds
         let holds = holds.into_iter().map(|hold| {
             let opened = events.iter().find_map(|event| match event {
                 Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened.clone()),

@@ -244,6 +244,7 @@ impl Transaction<'_> {
                 );
                 Ok(outcomes)
             }
+            // mutant: commit-error-swallowed, commit-error-is-a-clean-failure
             Err(error) => Err(TransactionFault::Unknown(error_text(&error), outcomes)),
         }
     }

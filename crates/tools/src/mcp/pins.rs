@@ -107,6 +107,7 @@ impl PinStore {
                         "the pinned definitions of an MCP server are gone; each of its tools is asked about anew"
                     );
                 }
+                // mutant: lost-pins-are-a-first-use
                 return Ok(PinStore { file, tools: BTreeMap::new(), is_first_use: !was_seen });
             }
             Err(error) => return Err(unreadable(error.to_string())),

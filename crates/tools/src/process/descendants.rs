@@ -65,6 +65,7 @@ fn signal_below(ancestor: i32, killed: &mut HashSet<(i32, u64)>) -> Option<u32> 
             if !seen.insert(child) {
                 continue;
             }
+            // mutant: only-the-group-is-killed
             if let Some(process) = ProcessStat::read_stat(child).filter(ProcessStat::is_alive) {
                 let _ = kill(Pid::from_raw(child), Signal::SIGKILL);
                 killed.insert((child, process.start));

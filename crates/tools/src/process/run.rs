@@ -67,6 +67,7 @@ impl Runner {
         match traces.announce() {
             Ok(true) => {}
             Ok(false) if matches!(traces.read_first(), Ok(None)) && traces.is_announced() => {}
+            // mutant: attempt-made-twice
             Ok(false) => return never(format!("attempt {attempt} was made before, or given up")),
             Err(error) => return never(format!("the spool cannot be written: {error}")),
         }

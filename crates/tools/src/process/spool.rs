@@ -148,6 +148,7 @@ impl SpooledAttempt {
     pub(crate) fn say_last(&self, exit: &ExitRecord) -> io::Result<()> {
         for name in [STDOUT, STDERR] {
             match open_spool_file(&self.dir.join(name)) {
+                // mutant: output-not-on-disk
                 Ok(file) => file.sync_all()?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),

@@ -114,9 +114,11 @@ fn start_command(
     };
     let ((out, stdout), (err, stderr)) = (stream(STDOUT)?, stream(STDERR)?);
     // As late as can be.
+    // mutant: a-script-is-looked-at-once begins
     for file in &job.files {
         file.check_unchanged()?;
     }
+    // mutant: a-script-is-looked-at-once ends
     // The death signal is bound to the thread that starts the command, and only a supervisor's is
     // sure to live as long as its process.
     let dies_with_us = keeper == CommandWaiter::Supervisor;

@@ -211,9 +211,11 @@ impl SqlChange {
         // written nothing, and the announcement stands.
         let starting = start.enter_blocking()?;
         marker::make_table(&connection)?;
+        // mutant: made-twice-in-the-database
         if let Some(recorded) = marker::find_result(&connection, key)? {
             return Ok((None, recorded));
         }
+        // mutant: given-up-attempt-goes-on
         if marker::is_fenced(&connection, key, attempt)? {
             return Err(SqlChangeFailure::GivenUp);
         }

@@ -78,6 +78,7 @@ pub(crate) async fn read_answers(
     given.run = latest.and_then(|call| session.hold_of(call)?.run());
     match given.late.take() {
         // What comes beside a repeat is told by the stream: nothing is to be stored.
+        // mutant: late-beside-new
         Some((hold, late)) if !(given.is_empty() && given.repeats) => {
             Err(late.of_answer(hold, given.answers.len() + 1).into())
         }
@@ -183,6 +184,7 @@ pub(crate) fn stands(hold: &Hold, approved: bool) -> HoldStatus {
 
 /// The hold that an approval names: one of this call's.
 fn approval(session: &Session, call: CallId, id: &str) -> Result<Arc<Hold>, Problem> {
+    // mutant: ai-sdk-any-approval
     let hold = id.parse::<HoldId>().ok().and_then(|id| session.holds.get(&id));
     let fits =
         |hold: &&Arc<Hold>| hold.call_id() == Some(call) && hold.question == Question::Approve;
@@ -206,6 +208,7 @@ fn unchanged(here: &Here, session: &Session, call: CallId, part: &ToolPart) -> R
     }
     let stored = input_of(&here.app, session, call);
     match &part.input {
+        // mutant: ai-sdk-any-input
         Some(input) if canonical(input) != canonical(&stored) => Err(Problem::version_conflict(
             "the input of this call is another one: read the chat again",
         )),

@@ -225,6 +225,7 @@ async fn send_user_message(
     });
     // Listen first, then speak: what is thought aloud is not stored, and nothing of it is missed.
     let follow = engine.follow_session(session.id, Some(session.version)).await?;
+    // mutant: ai-sdk-said-twice
     let saying = NewMessage { texts: texts.clone(), while_pending: posted.while_pending };
     let (flow, message) = match engine.say(caller, session.id, saying, keep).await {
         Ok(said) => {

@@ -34,6 +34,7 @@ pub(super) fn settled<'a>(
         }
         ResultKind::Output | ResultKind::Pending => chunks::output(id, ToolOutput::plain(content)),
         ResultKind::Denied if ui == Ui::Five => chunks::output(id, ToolOutput::denied(content)),
+        // mutant: ai-sdk-denied-looks-done
         ResultKind::Denied => Chunk::ToolOutputDenied { tool_call_id: id },
         ResultKind::Error if as_theirs => chunks::output(id, ToolOutput::failed(content)),
         ResultKind::Cancelled if superseded => {

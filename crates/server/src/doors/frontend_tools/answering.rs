@@ -56,6 +56,7 @@ pub(super) fn plan(
     let duplicate: BTreeSet<&str> = posted
         .iter()
         .map(|posted| posted.tool_use_id.as_str())
+        // mutant: frontend-same-id-twice
         .filter(|id| !seen.insert(*id))
         .collect();
     let named = |posted: &PostedResult| {
@@ -78,6 +79,7 @@ pub(super) fn plan(
     let mut missing: Vec<&str> =
         open.iter().map(|it| it.tool_use_id.as_str()).filter(|id| !seen.contains(id)).collect();
     // A repeat of what was answered before comes with the ids of then, whatever is open now.
+    // mutant: frontend-missing-results
     if !reaches_open && unknown.is_empty() {
         missing.clear();
     }
@@ -95,6 +97,7 @@ pub(super) fn plan(
         let hold = &prompt.hold;
         if hold.is_pending() {
             plan.answers.push((hold.clone(), answer));
+        // mutant: frontend-other-content-is-a-repeat
         } else if hold.votes.iter().any(|vote| vote.by == *by && vote.answer == answer) {
             plan.repeated.push(hold.id);
         } else if is_result(&answer)
@@ -120,10 +123,12 @@ fn is_result(answer: &Answer) -> bool {
 fn meant(hold: &Hold, posted: &PostedResult) -> Option<Answer> {
     let PostedResult { content, is_error, .. } = posted;
     match (&hold.question, content.as_str(), *is_error) {
+        // mutant: frontend-skipped-counts
         (Question::Perform { .. }, SKIPPED, false) => None,
         (Question::Perform { .. }, _, is_error) => {
             Some(Answer::Perform { content: content.clone(), is_error })
         }
+        // mutant: frontend-almost-yes
         (Question::Approve, "yes", false) => {
             Some(Answer::Approve { scope: Scope::Once, arguments: None, note: None })
         }

@@ -28,6 +28,7 @@ impl FrontendPrompt {
             (Question::Perform { .. }, Some(call)) => {
                 (call.tool.to_string(), redact(call.arguments.value(), &call.secrets))
             }
+            // mutant: frontend-model-words-the-question
             _ => (CONFIRM.to_owned(), json!({"message": view::render(&self.hold)})),
         };
         Awaited { tool_use_id: self.tool_use_id.clone(), name, input }
@@ -37,6 +38,7 @@ impl FrontendPrompt {
 /// The prompts of a session that are open.
 pub(super) fn open_prompts(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
     let mut prompts = all_prompts(session, bridged);
+    // mutant: frontend-decided-prompts-again
     prompts.retain(|prompt| prompt.hold.is_pending());
     prompts
 }

@@ -83,6 +83,7 @@ fn note_namespace() -> String {
 /// Before a stream of another format than the session's own begins.
 pub(super) async fn remember(app: &App, session: &Session, format: Format) -> Reply<()> {
     let noted = noted(app, session.id).await?;
+    // mutant: frontend-format-of-the-day
     if noted.or_else(|| opened_in(session)) == Some(format) {
         return Ok(());
     }

@@ -34,6 +34,7 @@ pub(super) fn under_way(session: &Session, texts: &[String]) -> Option<RunId> {
     let latest = session.transcript.iter().rfind(|message| is_prompt(message));
     let current = run.filter(|_| latest.is_some_and(|message| says(message)));
     let queued = || session.queue.iter().find(|queued| says(&queued.message));
+    // mutant: frontend-a-repeat-runs-again
     current.map(|run| run.id).or_else(|| queued().map(|queued| queued.run))
 }
 
@@ -76,6 +77,7 @@ pub(super) async fn find(
                 // The process died before anything was said.
                 None => Belongs::New(id),
             };
+            // mutant: frontend-a-second-tab-shares
             let Some(connection) = attached.enter_after(id, GONE_WITHIN).await else { continue };
             // Looked at after the other has left: what it was sent is known by then.
             if let Belongs::Again(session, run) = &belongs

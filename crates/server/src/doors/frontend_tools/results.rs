@@ -112,6 +112,7 @@ async fn with_digests(
         let digest = match answer {
             // What a client tool was asked to do cannot be edited; an approval is of what was shown.
             Answer::Perform { .. } => None,
+            // mutant: frontend-newest-digest
             _ => Some(shown::digest(&room.app, caller, room.door.name, hold).await?),
         };
         answers.push((hold.id, Answering { digest, answer: answer.clone() }));

@@ -71,6 +71,7 @@ pub(super) async fn start(
         None => room.wire.kind(named)?.clone(),
     };
     // Before a kept reply is given again: a weaker token of the same person may have the same key.
+    // mutant: kept-runs-for-any-token
     caller.must_have(Scope::Run)?;
     let request = Request { room, who, kind, asked, key };
     if let Some(key) = &request.key

@@ -194,6 +194,7 @@ impl FrontendTeller {
     async fn prompts(&self, session: &Session) -> Result<Vec<Awaited>, Error> {
         let room = &self.told.room;
         let prompts = awaiting::open_prompts(session, room.wire.setup.bridge_approvals);
+        // mutant: frontend-nothing-recorded-as-shown
         for prompt in &prompts {
             let (caller, door) = (&self.told.caller, room.door.name);
             let recorded: Reply<()> = shown::record(&room.app, caller, door, &prompt.hold).await;

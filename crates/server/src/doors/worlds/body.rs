@@ -33,6 +33,7 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Detail>> {
 /// A body of which most is passed over, however large or odd it is.
 pub(super) fn loose(bytes: &[u8]) -> Result<Map<String, Value>, Vec<Detail>> {
     match serde_json::from_slice(bytes) {
+        // mutant: worlds-body-read-twice.keys
         Ok(UniqueKeys(Value::Object(read))) => Ok(read),
         _ => {
             let message = "the body must be a JSON object, with each key once".into();

@@ -229,6 +229,7 @@ pub(super) async fn open(here: Here) -> WorldsResult {
 pub(super) async fn remove(here: Here) -> WorldsResult {
     let chat = here.chat(here.path("chat")).await?;
     for session in &chat.sessions {
+        // mutant: worlds-deleted-chat-lives
         edit::end_run(&here, session, "the chat was deleted").await?;
     }
     let key = format!("{}/{}", here.id, chat.id);

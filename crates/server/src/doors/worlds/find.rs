@@ -68,6 +68,7 @@ impl Here {
         found.sort_by_key(|found| (found.hold.is_pending(), found.hold.id));
         let pending = found.iter().filter(|found| found.hold.is_pending()).count();
         match pending {
+            // mutant: worlds-one-id-two-chats
             0 | 1 => Ok(found.pop()),
             _ => {
                 let message = "several prompts have this id: send that of the prompt (`hitl_…`, `approval_…`), or `chatId`";
@@ -79,6 +80,7 @@ impl Here {
     fn of_this_world(&self, hold: Arc<Hold>, session: Arc<Session>) -> Option<Found> {
         let chat = match session.home.as_ref().filter(|home| &*home.door == DOOR) {
             Some(home) => {
+                // mutant: worlds-any-world
                 SessionPlace::read(&home.place).filter(|place| place.world == self.id)?.chat
             }
             None => {

@@ -30,6 +30,7 @@ pub(super) async fn respond(posted: PostRequest) -> WorldsResult {
         let Some(found) = elsewhere else { return refused(nothing_pending(&given.request)) };
         return refused(wrong_chat(&given, &found));
     };
+    // mutant: worlds-any-chat
     if given.chat.as_ref().is_some_and(|chat| *chat != found.chat) {
         return refused(wrong_chat(&given, &found));
     }

@@ -220,6 +220,7 @@ fn original(hold: &Hold) -> OriginalCall {
 /// The arguments as they may be shown.
 pub(super) fn arguments(hold: &Hold) -> Value {
     match &hold.call {
+        // mutant: worlds-secrets-in-prompts
         Some(call) => redact(call.arguments.value(), &call.secrets),
         None => Value::Object(Map::new()),
     }
@@ -317,6 +318,7 @@ fn visible_question(asked: &InquiryQuestion) -> InquiryQuestion {
 fn labelled(option: &Choice) -> Choice {
     Choice {
         id: option.id.clone(),
+        // mutant: worlds-hidden-marks
         label: visible(&option.label),
         description: option.description.as_deref().map(visible_multiline),
     }

@@ -41,6 +41,7 @@ impl Respond {
     /// The answer that is meant, or why it is none.
     pub(super) fn judged(&self, prompt: &WorldPrompt) -> Result<Answer, String> {
         if self.skipped {
+            // mutant: worlds-always-skipped
             return match prompt.allow_skip {
                 true => Ok(Answer::Deny { reason: Some(DenyReason::Skipped), stop: false }),
                 false => Err(format!("Request '{}' does not allow skipping.", self.request)),

@@ -256,6 +256,7 @@ impl WorldTeller {
                     events.extend(self.dialog_events(&message));
                 }
                 self.dialog = Some((hold.id, hold.digest()));
+                // mutant: worlds-dialogs-at-once
                 dialog = true;
             }
             if new {

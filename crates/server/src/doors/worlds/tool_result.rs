@@ -65,6 +65,7 @@ impl ToolResult {
         let scope = match fields.maybe_text("scope").as_deref() {
             None => None,
             Some("once") => Some("once"),
+            // mutant: worlds-unlimited
             Some("session") => Some("session"),
             Some(_) => {
                 fields.wrong(&["scope"], "is `once` or `session`");
@@ -122,6 +123,7 @@ impl ToolResult {
                 }
                 let chosen = chosen.iter().map(|text| match find(options, text) {
                     Some(option) => Ok(option.id.clone()),
+                    // mutant: worlds-any-choice
                     None if *allow_other && !text.trim().is_empty() => Ok(text.clone()),
                     None => invalid("choice", "must be one of the options that were offered"),
                 });
@@ -149,6 +151,7 @@ impl ToolResult {
     }
 
     fn approval(&self, hold: &Hold) -> Result<Answer, WorldsFault> {
+        // mutant: worlds-arguments-not-compared
         if !self.matches(hold) {
             return Err(WorldsFault::args_mismatch());
         }
@@ -182,6 +185,7 @@ impl ToolResult {
         };
         let directory = call.context.working_directory.as_deref();
         self.arguments.as_ref().is_none_or(same)
+            // mutant: worlds-directory-not-compared
             && self.directory.as_deref().is_none_or(|sent| Some(sent) == directory)
     }
 }

@@ -21,6 +21,7 @@ use crate::doors::flow::{RunFollower, Since};
 use crate::doors::shown;
 
 pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
+    // mutant: worlds-body-read-twice.reader
     let given = ToolResult::read(&posted.strict()?)?;
     let here = posted.here;
     let agent = here.agent(&given.agent).ok_or_else(WorldsFault::no_agent)?;
@@ -28,6 +29,7 @@ pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
     // An address, and no authority: a prompt of another agent is not found at this one.
     let addressed =
         |found: &Found| here.source(&found.chat, &found.session).agent == kebab(&agent.name);
+    // mutant: worlds-any-agent
     let found = found.filter(addressed);
     let found = found.ok_or_else(WorldsFault::no_call)?;
     if given.chat.as_ref().is_some_and(|chat| *chat != found.chat) {
@@ -36,6 +38,7 @@ pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
     here.caller().must_be_person()?;
     let since = match found.hold.is_pending() {
         true => Since::now(&found.session),
+        // mutant: worlds-repeat-not-reattached
         false => after_decision(&here, &found).await?,
     };
     answer_hold(&here, &found, |hold| given.answer(hold)).await?;
@@ -62,6 +65,7 @@ pub(super) async fn answer_hold(
 ) -> WorldsResult<Arc<Hold>> {
     // Of a hold that is decided already, only who says the same again hears yes.
     let digest = match found.hold.is_pending() {
+        // mutant: worlds-newest-digest
         true => Some(shown::digest(here.app(), here.caller(), DOOR, &found.hold).await?),
         false => None,
     };

@@ -108,6 +108,7 @@ impl JsonWriter {
             }
             StreamItem::Awaiting(awaited) => {
                 let array = json_text(awaited);
+                // mutant: frontend-pause-in-pieces
                 items.push(self.envelope("awaiting_frontend_tools").with(&array, true).written());
             }
             StreamItem::Failed { code, message } => {
@@ -132,6 +133,7 @@ impl JsonWriter {
             let meta = Meta { user_query: query.to_owned(), ..meta.clone() };
             let item = self.envelope("meta_init").with(&json_text(&meta), true).written();
             // Before it knows the format, the client looks for tags.
+            // mutant: frontend-opener-hidden-by-the-question
             item.replace('<', "\\u003c")
         };
         let whole = written(&meta.user_query);

@@ -192,5 +192,6 @@ impl RawWriter {
 
 /// In JSON both signs stand only in texts; the client looks for tags in an item before it reads it.
 fn event(event: &RawEvent<'_>) -> String {
+    // mutant: frontend-raw-tags
     json_text(event).replace('<', "\\u003c").replace('>', "\\u003e")
 }

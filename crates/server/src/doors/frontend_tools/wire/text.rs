@@ -52,6 +52,7 @@ pub(super) fn section(text: &str) -> String {
 
 /// Line breaks of any kind as the two characters that stand for one.
 fn one_line(text: &str) -> String {
+    // mutant: frontend-carriage-return
     text.replace("\r\n", "\\n").replace(['\r', '\n'], "\\n")
 }
 
@@ -59,14 +60,17 @@ fn must_be_wrapped(text: &str) -> bool {
     // An item of nothing but space is dropped by the client.
     let is_blank = text.chars().all(|c| c.is_whitespace() || c == '\u{feff}');
     // And by this one it would take the stream to be over.
+    // mutant: frontend-text-as-markup, frontend-text-says-done
     is_blank || text == DONE || text.contains('<') || text.contains("]]>")
 }
 
 /// Tags that the client searches an item for before it looks for sections. `meta_final` holds back
 /// everything after one that does not end; in the raw format `awaiting_frontend_tools` shows a prompt.
+// mutant: frontend-prompt-hidden-by-text
 const SEARCHED: [&str; 2] = ["<meta_final", "<awaiting_frontend_tools"];
 
 fn wrapped(text: &str) -> String {
+    // mutant: frontend-section-ends-early
     let mut inner = text.replace("]]>", "]]]]><![CDATA[>");
     for tag in SEARCHED {
         let broken = format!("<]]><![CDATA[{}", &tag[1..]);

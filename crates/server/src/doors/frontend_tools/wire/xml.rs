@@ -105,6 +105,7 @@ fn attribute_json<T: Serialize>(value: &T) -> String {
     for c in json_text(value).chars() {
         match c {
             '"' => text.push_str("&quot;"),
+            // mutant: frontend-arguments-decoded-twice
             '&' | '<' | '>' | '\'' => escape(&mut text, c),
             c if c.is_ascii() => text.push(c),
             c => escape(&mut text, c),
