@@ -137,7 +137,7 @@ impl Engine {
 
     /// The hold as it was seen last, and the person who is to answer it. Only to find it: whether it is
     /// still open, and whether this person may answer, is judged on the newest state.
-    async fn find_to_answer(
+    pub(crate) async fn find_to_answer(
         &self,
         caller: &Caller,
         id: HoldId,

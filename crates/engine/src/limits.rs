@@ -59,6 +59,9 @@ pub(crate) const ANNOUNCE_WITHIN: Duration = Duration::from_secs(2);
 /// How long a freeze waits for calls that are just beginning. Hosts need milliseconds for that; one that hangs
 /// must not keep people from an acknowledgement, and the gate is closed meanwhile.
 pub(crate) const STARTS_WITHIN: Duration = Duration::from_secs(5);
+/// How long a tool may look at an edited call while a person waits for the preview of it: longer than a count of rows
+/// takes, and shorter than people stay.
+pub(crate) const PREVIEW_WITHIN: Duration = Duration::from_secs(10);
 /// How long a reply is kept under its idempotency key: the contract's day.
 pub const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
 /// How long it stays on disk. Not a day: whoever sets the clock of a machine forward by one would make

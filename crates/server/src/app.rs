@@ -41,6 +41,8 @@ pub(crate) struct AppInner {
     pub(crate) recent: Recent,
     pub(crate) attempts: Attempts,
     pub(crate) buckets: Buckets,
+    /// Of requests that let a tool look at an edited call.
+    pub(crate) previews: Buckets,
     pub(crate) streams: Streams,
     pub(crate) requests: Semaphore,
     pub(crate) stranger_requests: Semaphore,

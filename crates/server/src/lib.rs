@@ -195,6 +195,11 @@ fn make(made: Made) -> App {
         recent: idempotency::Recent::default(),
         attempts: attempts::Attempts::new(limits.failures_per_minute),
         buckets: rate::Buckets::new(&limits),
+        previews: rate::Buckets::with(
+            limits::PREVIEWS_PER_SECOND,
+            limits::PREVIEW_BURST,
+            limits.callers_remembered,
+        ),
         streams: streams::Streams::new(&limits, metrics.streams.clone()),
         requests: Semaphore::new(limits.requests_at_once),
         stranger_requests: Semaphore::new(limits.strangers_at_once.min(limits.requests_at_once)),

@@ -107,6 +107,10 @@ pub(crate) const STRANGER_BYTES_MAX: usize = 8 << 10;
 pub(crate) const LINKS_PER_MINUTE: u32 = 5;
 /// Between two login links to the same person: nobody can flood somebody else's chat.
 pub(crate) const LINK_PAUSE_MS: u64 = 60_000;
+/// Previews of edits that one caller may ask for in a second over a longer time, and at once: each lets a tool look at a
+/// call, which may count rows of a database.
+pub(crate) const PREVIEWS_PER_SECOND: u32 = 2;
+pub(crate) const PREVIEW_BURST: u32 = 10;
 /// A handshake that takes longer is no browser.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Audit entries read at once for an export.

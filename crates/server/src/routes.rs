@@ -165,7 +165,9 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 fn native() -> Vec<Route> {
-    use v1::{agents, answers, events, holds, me, messages, outcome, reveal, runs, sessions};
+    use v1::{
+        agents, answers, events, holds, me, messages, outcome, preview, reveal, runs, sessions,
+    };
     let caller =
         |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
     vec![
@@ -255,6 +257,16 @@ fn native() -> Vec<Route> {
             .replay(Need::PersonWith(Scope::Answer))
             .gives::<wire::Hold>(200)
             .refuses(&[409, 410]),
+        caller(
+            Method::POST,
+            "/v1/holds/{id}/preview",
+            "See what an edit would make of it; nothing is stored",
+            post(preview::preview),
+        )
+        .takes::<wire::EditBody>()
+        .replay(Need::PersonWith(Scope::Answer))
+        .gives::<wire::EditPreview>(200)
+        .refuses(&[409, 410]),
         caller(Method::POST, "/v1/holds/{id}/cancel", "Withdraw a hold", post(holds::cancel))
             .takes::<wire::Cancel>()
             .replay(Need::Nothing)

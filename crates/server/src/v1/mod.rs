@@ -11,6 +11,7 @@ pub(crate) mod logins;
 pub(crate) mod me;
 pub(crate) mod messages;
 pub(crate) mod outcome;
+pub(crate) mod preview;
 pub(crate) mod reveal;
 pub(crate) mod runs;
 pub(crate) mod sessions;

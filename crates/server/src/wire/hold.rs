@@ -27,9 +27,9 @@ pub(crate) struct Hold<'a> {
     #[schemars(extend("enum" = ["pending", "approved", "denied", "answered", "expired", "cancelled"]))]
     state: &'static str,
     #[schemars(extend("enum" = ["low", "medium", "high", "critical"]))]
-    risk: &'static str,
+    pub(super) risk: &'static str,
     tag: &'a str,
-    title: &'a str,
+    pub(super) title: &'a str,
     agent: Option<&'a str>,
     session: Option<Text<SessionId>>,
     run: Option<Text<RunId>>,
@@ -37,11 +37,11 @@ pub(crate) struct Hold<'a> {
     requester: Option<Text<&'a PersonId>>,
     asked_by: AskedBy<'a>,
     /// Of what is asked: an answer names it.
-    digest: Text<Digest>,
-    call: Option<Call<'a>>,
-    view: View,
+    pub(super) digest: Text<Digest>,
+    pub(super) call: Option<Call<'a>>,
+    pub(super) view: View,
     two_phase: bool,
-    preview: HoldPreview<'a>,
+    pub(super) preview: HoldPreview<'a>,
     options: Vec<Choice<'a>>,
     multiple: bool,
     allow_other: bool,
@@ -49,8 +49,8 @@ pub(crate) struct Hold<'a> {
     context: Cow<'a, Value>,
     /// The model's own words.
     rationale: Option<&'a str>,
-    audience: Audience<'a>,
-    rule: Option<&'a str>,
+    pub(super) audience: Audience<'a>,
+    pub(super) rule: Option<&'a str>,
     #[schemars(extend("format" = "date-time"))]
     opened_at: Text<Timestamp>,
     #[schemars(extend("format" = "date-time"))]
@@ -113,7 +113,7 @@ pub(super) struct Call<'a> {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Preview")]
-struct HoldPreview<'a> {
+pub(super) struct HoldPreview<'a> {
     summary: Option<&'a str>,
     rows: Option<u64>,
     diff: Option<&'a str>,
@@ -129,7 +129,7 @@ struct Choice<'a> {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Audience<'a> {
+pub(super) struct Audience<'a> {
     #[serde(serialize_with = "texts")]
     #[schemars(with = "Vec<String>")]
     people: &'a BTreeSet<PersonId>,

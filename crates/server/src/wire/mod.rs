@@ -6,6 +6,7 @@ mod answer;
 mod answer_shape;
 mod answered;
 mod auth;
+mod edit_preview;
 mod event;
 mod hold;
 mod message;
@@ -22,6 +23,7 @@ pub(crate) use admin::{
     NewToken, Token,
 };
 pub(crate) use answer::AnswerBody;
+pub(crate) use edit_preview::{EditBody, EditPreview};
 pub(crate) use event::{EventData, EventPayload, spoken_event};
 pub(crate) use hold::{Cancel, Hold, OutcomeBody, now};
 pub(crate) use message::call_input;

@@ -7,6 +7,7 @@ mod budgets;
 mod circle;
 mod crawl;
 mod doors;
+mod edit_preview;
 mod events;
 mod hooks;
 mod house;
