@@ -58,7 +58,6 @@ impl Engine {
             (_, false) => None,
         };
         let mut query = HoldQuery {
-            viewer: caller.viewer(),
             state: if filter.mine { Some(HoldStateName::Pending) } else { filter.state },
             agent: filter.agent,
             session: filter.session,
@@ -67,7 +66,7 @@ impl Engine {
             audience,
             text: filter.text,
             after: filter.after,
-            limit: filter.limit,
+            ..HoldQuery::all(caller.viewer(), filter.limit)
         };
         let (Some(person), true) = (&caller.person, filter.mine) else {
             return Ok(self.0.store.holds(query).await?);

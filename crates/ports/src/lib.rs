@@ -8,6 +8,7 @@ pub mod clock;
 pub mod courier;
 pub mod durable;
 pub mod failpoint;
+pub mod hold_query;
 pub mod model;
 pub mod outbox;
 pub mod secret_string;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::Grant;
-use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
+use domain::hold::Hold;
 use domain::id::{CommitId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::person::{Actor, LinkOrigin, PersonId};
 use domain::secret::Sealed;
@@ -17,6 +17,7 @@ use domain::time::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::clock::Clock;
+pub use crate::hold_query::{HoldFacts, HoldOrder, HoldQuery, PersonWithRoles, deciders};
 pub use crate::outbox::{
     OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxLease, OutboxOrder, OutboxTurn,
     OutboxWrite,
@@ -209,6 +210,9 @@ pub enum StoreError {
     Unreadable(String),
 }
 
+/// Holds are counted up to here. Beyond it, "very many" is all that anybody wants to know.
+pub const COUNT_MAX: usize = 50_000;
+
 /// Whose eyes a list is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Viewer {
@@ -218,41 +222,6 @@ pub enum Viewer {
         actor: Actor,
         person: Option<(PersonId, Vec<String>)>,
     },
-}
-
-#[derive(Clone, Debug)]
-pub struct HoldQuery {
-    pub viewer: Viewer,
-    pub state: Option<HoldStateName>,
-    pub agent: Option<String>,
-    pub session: Option<SessionId>,
-    pub kind: Option<QuestionKind>,
-    pub risk: Option<Risk>,
-    /// Only holds whose audience this person is in, by name or role.
-    pub audience: Option<(PersonId, Vec<String>)>,
-    /// Free text in title or tool.
-    pub text: Option<String>,
-    /// Continue after this one; newest first.
-    pub after: Option<HoldId>,
-    pub limit: usize,
-}
-
-impl HoldQuery {
-    /// Every hold that this viewer may see, so many of them.
-    pub const fn all(viewer: Viewer, limit: usize) -> HoldQuery {
-        HoldQuery {
-            viewer,
-            state: None,
-            agent: None,
-            session: None,
-            kind: None,
-            risk: None,
-            audience: None,
-            text: None,
-            after: None,
-            limit,
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -358,7 +327,11 @@ pub trait Store: Send + Sync {
 
     async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError>;
     async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError>;
-    /// How many match, at most a few thousand exactly; for limits, not for display.
+    /// The same, with no more of each than figures need. For stores that can say it without reading whole holds.
+    async fn hold_facts(&self, query: HoldQuery) -> Result<Vec<HoldFacts>, StoreError> {
+        Ok(self.holds(query).await?.iter().map(|hold| HoldFacts::of(hold)).collect())
+    }
+    /// How many match, up to [`COUNT_MAX`].
     async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError>;
     async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError>;
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError>;

@@ -19,7 +19,7 @@ use holdpoint_stores::SqliteStore;
 use holdpoint_stores::conformance::stage::{
     Stage, at, audience, call, hold_id, node, person, session_id,
 };
-use ports::store::{Commit, HoldQuery, Store, Viewer};
+use ports::store::{Commit, HoldOrder, HoldQuery, Store, Viewer};
 use tokio::task::JoinSet;
 
 /// Callers at once, as in the benchmark.
@@ -92,9 +92,36 @@ async fn look(data: &Path) -> Result<(), Box<dyn Error>> {
         after = Some(last.id);
         listed += found.len();
     }
+    let first = HoldQuery { limit: 50, ..page.clone() };
+    let searched = |text: &str| HoldQuery { text: Some(text.into()), ..first.clone() };
+    for (what, query) in [
+        ("newest first", first.clone()),
+        ("by urgency", HoldQuery { order: HoldOrder::Urgency, ..first.clone() }),
+        ("that mention orders", searched("orders")),
+        ("that mention what none does", searched("nothing like it")),
+    ] {
+        let (found, ms) = timed(store.holds(query)).await;
+        say(format_args!("{ms:.1} ms for the first {} {what}", found?.len()))?;
+    }
+    let (count, ms) = timed(store.count_holds(page.clone())).await;
+    say(format_args!("{ms:.1} ms to count {}", count?))?;
+    let alike = HoldQuery {
+        tool: Some("sql_modify".into()),
+        source: Some("ops".into()),
+        ..HoldQuery::all(Viewer::Everything, 2_000)
+    };
+    let (alike, ms) = timed(store.hold_facts(alike)).await;
+    say(format_args!("{ms:.1} ms for the facts of {} alike", alike?.len()))?;
     let status = fs::read_to_string("/proc/self/status")?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("?");
     say(format_args!("{} resident after listing {listed} pending holds", resident.trim()))
+}
+
+async fn timed<T>(work: impl Future<Output = T>) -> (T, f64) {
+    #[expect(clippy::disallowed_methods, reason = "what is measured is this machine")]
+    let began = std::time::Instant::now();
+    let done = work.await;
+    (done, began.elapsed().as_secs_f64() * 1_000.0)
 }
 
 fn say(line: std::fmt::Arguments<'_>) -> Result<(), Box<dyn Error>> {

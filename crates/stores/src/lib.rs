@@ -19,8 +19,11 @@ pub use memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, SqliteStore};
 
-/// Whether a hold's title or tool has this text in it, which is in lower case.
-fn mentions(hold: &domain::hold::Hold, wanted: &str) -> bool {
-    let tool = hold.call.as_ref().map(|call| call.tool.to_lowercase());
-    hold.title.to_lowercase().contains(wanted) || tool.is_some_and(|tool| tool.contains(wanted))
+/// What a list is searched for: title, tool, agent, requester and tag, in lower case.
+fn search_text(hold: &domain::hold::Hold) -> String {
+    let tool = hold.call.as_ref().map(|call| &*call.tool);
+    let requester = hold.requester.as_ref().map(domain::person::PersonId::as_str);
+    let words = [Some(&*hold.title), tool, hold.agent(), requester, Some(&*hold.tag)];
+    // A line for each: no text goes over from one to the next.
+    Vec::from_iter(words.into_iter().flatten()).join("\n").to_lowercase()
 }

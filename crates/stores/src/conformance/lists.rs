@@ -5,7 +5,9 @@ use std::sync::Arc;
 use domain::digest::Digest;
 use domain::event::Event;
 use domain::grant::{Covers, Grant};
-use domain::hold::{Decision, Hold, HoldState, HoldStateName, Question, QuestionKind, Risk};
+use domain::hold::{
+    Decision, Hold, HoldState, HoldStateName, Question, QuestionKind, Risk, tag_of,
+};
 use domain::id::{GrantId, HoldId, SessionId, StreamId};
 use domain::person::{Actor, PersonId};
 use domain::session::Home;
@@ -16,7 +18,7 @@ use super::stage::{
     Stage, at, audience, commit, hold, hold_id, node, open_outside, person, program, session_id,
 };
 
-fn holds_of(viewer: Viewer) -> HoldQuery {
+pub(super) fn holds_of(viewer: Viewer) -> HoldQuery {
     HoldQuery::all(viewer, 100)
 }
 
@@ -24,15 +26,15 @@ fn sessions_of(viewer: Viewer) -> SessionQuery {
     SessionQuery { viewer, agent: None, home: None, after: None, limit: 100 }
 }
 
-fn roles(roles: &[&str]) -> Vec<String> {
+pub(super) fn roles(roles: &[&str]) -> Vec<String> {
     roles.iter().map(|role| (*role).to_owned()).collect()
 }
 
-fn sees(name: &str, with: &[&str]) -> Viewer {
+pub(super) fn sees(name: &str, with: &[&str]) -> Viewer {
     Viewer::Caller { actor: person(name), person: Some((PersonId::new(name), roles(with))) }
 }
 
-fn numbers(holds: &[Arc<Hold>]) -> Vec<u128> {
+pub(super) fn numbers(holds: &[Arc<Hold>]) -> Vec<u128> {
     holds.iter().map(|hold| hold.id.0.chance()).collect()
 }
 
@@ -198,6 +200,7 @@ pub async fn filters_and_counts_agree(open: &Opener) {
     special.question = Question::Settle;
     special.risk = Risk::Critical;
     special.title = "Überweisung prüfen".into();
+    special.expires_at = None;
     special.requester = Some(PersonId::new("ana"));
     Arc::make_mut(&mut special.audience).exclude_requester = true;
     Arc::make_mut(&mut special.audience).login_makers = [PersonId::new("gus")].into();
@@ -228,6 +231,29 @@ pub async fn filters_and_counts_agree(open: &Opener) {
             HoldQuery { text: Some("rows".into()), limit: 2, after: Some(hold_id(12)), ..all() },
             &[11, 3],
         ),
+        (HoldQuery { text: Some("OPS".into()), ..all() }, &[3, 2, 1]),
+        (HoldQuery { text: Some("gil".into()), ..all() }, &[3]),
+        (HoldQuery { text: Some(tag_of(hold_id(12)).to_lowercase()), ..all() }, &[12]),
+        (HoldQuery { text: Some("orders\nsql".into()), ..all() }, &[3, 2, 1]),
+        (HoldQuery { decided: true, ..all() }, &[]),
+        (HoldQuery { tool: Some("sql_modify".into()), ..all() }, &[3, 2, 1]),
+        (HoldQuery { tool: Some("sql".into()), ..all() }, &[]),
+        (
+            HoldQuery {
+                tool: Some("sql_modify".into()),
+                source: Some("ops".into()),
+                from: Some(hold_id(2)),
+                ..all()
+            },
+            &[3, 2],
+        ),
+        (HoldQuery { source: Some("other".into()), ..all() }, &[]),
+        (HoldQuery { requester: Some(PersonId::new("ana")), ..all() }, &[20, 11, 2, 1]),
+        (HoldQuery { risk_below: Some(Risk::Critical), ..all() }, &[12, 11, 3, 2, 1]),
+        (HoldQuery { not_for: asks("dan", &["dba"]), ..all() }, &[11, 3, 2]),
+        (HoldQuery { expires_by: Some(at(86_400_000)), ..all() }, &[12, 11, 3, 2, 1]),
+        (HoldQuery { expires_by: Some(at(86_399_999)), ..all() }, &[]),
+        (HoldQuery { expires_after: Some(at(86_400_000)), ..all() }, &[20]),
     ];
     for (query, expected) in cases {
         assert_eq!(numbers(&store.holds(query.clone()).await.unwrap()), expected, "{query:?}");

@@ -26,6 +26,7 @@
 
 pub mod durable;
 pub mod expiring;
+pub mod inbox;
 pub mod journal;
 pub mod lists;
 pub mod log;
@@ -55,6 +56,7 @@ macro_rules! store_conformance {
             lists: i30_everybody_sees_their_own_and_nothing_else, pages_have_no_gaps,
                 filters_and_counts_agree, sessions_are_found_at_their_home, i29_what_is_due_is_found, what_is_owed_is_found,
                 grants_are_seen_by_those_concerned;
+            inbox: decided_holds_are_found_by_who_and_when, lists_have_their_order;
             log: i42_the_journal_gives_every_row_back, i43_the_log_verifies,
                 the_log_is_signed_as_it_grows;
             notes: all_are_written_or_none, they_are_found_by_key_and_when_due,

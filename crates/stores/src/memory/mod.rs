@@ -17,9 +17,9 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, LoginSecret, Note, OutboxItem,
-    OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery, SessionRow,
-    Store, StoreError, Viewer,
+    AuditEntry, COUNT_MAX, Commit, CommitDone, Entry, HoldQuery, KeptReply, LoginSecret, Note,
+    OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery,
+    SessionRow, Store, StoreError, Viewer,
 };
 use ports::unpoisoned::Unpoisoned as _;
 
@@ -113,12 +113,14 @@ impl Store for MemoryStore {
     }
 
     async fn holds(&self, query: HoldQuery) -> Result<Vec<Arc<Hold>>, StoreError> {
-        self.with(|data| data.list_holds(&query).take(query.limit).cloned().collect())
+        let mut found = self.with(|data| data.list_holds(&query))?;
+        found.truncate(query.limit);
+        Ok(found)
     }
 
     async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {
         let query = HoldQuery { after: None, ..query };
-        self.with(|data| data.list_holds(&query).count())
+        self.with(|data| data.list_holds(&query).len().min(COUNT_MAX))
     }
 
     async fn sessions(&self, query: SessionQuery) -> Result<Vec<SessionRow>, StoreError> {

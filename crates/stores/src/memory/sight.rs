@@ -11,18 +11,17 @@ use super::data::Data;
 use crate::wish::{Wish, is_wanted, names};
 
 impl Data {
-    pub(super) fn list_holds<'a>(
-        &'a self,
-        query: &'a HoldQuery,
-    ) -> impl Iterator<Item = &'a Arc<Hold>> {
+    pub(super) fn list_holds(&self, query: &HoldQuery) -> Vec<Arc<Hold>> {
         let wish = Wish::new(query);
-        let newest_first = self.holds.values().rev();
-        newest_first.filter(move |hold| {
+        let is_wanted = |hold: &&Arc<Hold>| {
             wish.is_for(hold, |actor| {
                 let session = hold.session().and_then(|id| self.sessions.get(&id));
                 session.is_some_and(|session| session.creator.is_same(actor))
             })
-        })
+        };
+        let mut found: Vec<Arc<Hold>> = self.holds.values().filter(is_wanted).cloned().collect();
+        found.sort_by(|one, other| query.order.compare(one, other));
+        found
     }
 
     fn sees_session(&self, viewer: &Viewer, id: SessionId) -> bool {

@@ -10,7 +10,8 @@ use domain::person::PersonId;
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 
-/// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer, or who made their login.
+/// `|p:ana|r:dba|`, and `x:ana|` for a requester who may look but not answer, or who made their login; `v:ana|` for
+/// those who voted already.
 pub(super) fn audience_text(hold: &Hold) -> String {
     let mut text = String::from("|");
     for person in &hold.audience.people {
@@ -23,6 +24,38 @@ pub(super) fn audience_text(hold: &Hold) -> String {
         let left_out = hold.requester.iter().chain(&hold.audience.login_makers);
         left_out.for_each(|person| push(&mut text, 'x', person.as_str()));
     }
+    // After the decision nobody may answer, and who did is of no concern here.
+    if hold.is_pending() {
+        hold.votes.iter().for_each(|vote| push(&mut text, 'v', vote.by.as_str()));
+    }
+    text
+}
+
+/// `|p:ana|p:bob|`
+pub(super) fn people_text(people: &[PersonId]) -> String {
+    let mut text = String::from("|");
+    people.iter().for_each(|person| push(&mut text, 'p', person.as_str()));
+    text
+}
+
+/// The people whom such a text names.
+pub(super) fn people_of(text: &str) -> Vec<PersonId> {
+    let names = text.split('|').filter_map(|word| word.strip_prefix("p:"));
+    names.map(|name| PersonId::new(&unescaped(name))).collect()
+}
+
+fn unescaped(name: &str) -> String {
+    let (mut text, mut letters) = (String::new(), name.chars());
+    while let Some(letter) = letters.next() {
+        text.push(match letter {
+            '\\' => match letters.next() {
+                Some('b') => '|',
+                Some(other) => other,
+                None => break,
+            },
+            letter => letter,
+        });
+    }
     text
 }
 
@@ -34,10 +67,11 @@ pub(super) fn names(person: &PersonId, roles: &[String]) -> Vec<u8> {
     words
 }
 
-/// What an audience says that leaves this person out.
+/// What an audience says that leaves this person out, or that they voted already.
 pub(super) fn excluded(person: &PersonId) -> Vec<u8> {
     let mut words = Vec::new();
     add(&mut words, 'x', person.as_str());
+    add(&mut words, 'v', person.as_str());
     words
 }
 
@@ -182,6 +216,13 @@ mod tests {
                 assert_eq!(said, asked == name, "{asked} {name}");
             }
         }
+    }
+
+    #[test]
+    fn people_are_read_as_they_were_written() {
+        let people = ["ana", "a|b", "back\\slash", "\\b", "|"].map(PersonId::new);
+        assert_eq!(people_of(&people_text(&people)), people);
+        assert_eq!(people_of("|"), []);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use rusqlite::{Row, Statement, params};
 
 use super::audience;
 use super::error::Failure;
+use super::listed::Listed;
 use super::rows::HoldRow;
 use crate::record::{Broken, StoredActor, key_of, write_hold, write_since};
 
@@ -97,16 +98,23 @@ fn status_code(status: RunStatus) -> Option<i64> {
 }
 
 pub(super) const WRITE_HOLD: &str = "INSERT INTO holds (id, state, kind, risk, session, expires_at, agent, opener, creator, \
-         audience, opened_in, record, since) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+         audience, opened_in, record, since, opened_at, tool, source, likeness, requester, \
+         answered_at, decided_at, decided_by, search) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+         ?20, ?21, ?22) \
      ON CONFLICT (id) DO UPDATE SET state = excluded.state, risk = excluded.risk, \
          expires_at = excluded.expires_at, audience = excluded.audience, \
-         record = excluded.record, since = excluded.since";
+         record = excluded.record, since = excluded.since, opened_at = excluded.opened_at, \
+         tool = excluded.tool, source = excluded.source, likeness = excluded.likeness, \
+         requester = excluded.requester, answered_at = excluded.answered_at, \
+         decided_at = excluded.decided_at, decided_by = excluded.decided_by, \
+         search = excluded.search";
 
 /// By [`WRITE_HOLD`].
 pub(super) fn put_hold(write: &mut Statement<'_>, row: &HoldRow) -> Result<(), rusqlite::Error> {
     let hold = &row.hold;
     let opener = key_of(&hold.opener);
+    let Listed { facts, requester, decided_by, search } = Listed::of(hold);
     let (record, since) = match &row.opened {
         // The journal has all of it.
         Some(opened) if Arc::ptr_eq(&opened.hold, hold) || opened.hold == *hold => (None, None),
@@ -132,6 +140,15 @@ pub(super) fn put_hold(write: &mut Statement<'_>, row: &HoldRow) -> Result<(), r
             row.opened.as_ref().map_or(0, |opened| opened.global as i64),
             record,
             since,
+            facts.opened_at.as_ms(),
+            facts.tool.as_deref(),
+            facts.source.as_deref(),
+            facts.likeness,
+            requester,
+            facts.answered_at.map(|at| at.as_ms()),
+            facts.decided_at.map(|at| at.as_ms()),
+            decided_by,
+            search,
         ])
         .map(drop)
 }

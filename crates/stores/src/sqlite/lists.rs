@@ -6,21 +6,21 @@ use std::sync::Arc;
 use domain::grant::Grant;
 use domain::hold::{Hold, HoldStateName};
 use domain::person::PersonId;
-use ports::store::{HoldQuery, SessionQuery, SessionRow, Viewer};
+use ports::store::{
+    COUNT_MAX, HoldFacts, HoldOrder, HoldQuery, PersonWithRoles, SessionQuery, SessionRow, Viewer,
+};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::audience;
 use super::cells::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
-use crate::mentions;
+use super::listed::{FACT_COLUMNS, facts};
 use crate::record::{key_of, read_grant};
 
 /// Grants have no pages; nobody reads further than this.
 const GRANTS_MAX: usize = 10_000;
-/// Beyond this many, "too many" is all that anybody wants to know.
-const COUNT_MAX: usize = 10_000;
 
 /// A statement that grows, with its values beside it.
 struct Sql {
@@ -62,6 +62,13 @@ impl Sql {
     fn is(&mut self, column: &str, value: impl Into<Value>) {
         let place = self.value(value);
         self.and(&format!("{column} = {place}"));
+    }
+
+    /// Whether the audience names this person, and does not leave them out.
+    fn may_answer(&mut self, (person, roles): &PersonWithRoles) -> String {
+        let names = self.names("h.audience", person, roles);
+        let excluded = self.value(audience::excluded(person));
+        format!("{names} AND NOT says(h.audience, {excluded})")
     }
 
     /// Whether a column with an audience names this person, or a role of theirs.
@@ -107,30 +114,57 @@ fn sees_session(
 }
 
 pub(super) fn holds(connection: &Connection, query: &HoldQuery) -> Result<Vec<Arc<Hold>>, Failure> {
-    let Some(mut sql) = select_holds(HOLD_COLUMNS, query) else { return Ok(Vec::new()) };
-    sql.text.push_str(" ORDER BY h.id DESC");
-    let wanted = query.text.as_deref().map(str::to_lowercase);
-    let (mut found, mut holds) = (Vec::new(), Holds::default());
+    let mut holds = Holds::default();
+    page(connection, select_page(HOLD_COLUMNS, query), |row| holds.read(row))
+}
+
+/// The same from their columns alone.
+pub(super) fn hold_facts(
+    connection: &Connection,
+    query: &HoldQuery,
+) -> Result<Vec<HoldFacts>, Failure> {
+    // One that could never be read has no facts.
+    let sql = select_page(FACT_COLUMNS, query).map(|(mut sql, order)| {
+        sql.and("h.opened_at IS NOT NULL");
+        (sql, order)
+    });
+    page(connection, sql, facts)
+}
+
+fn page<T>(
+    connection: &Connection,
+    page: Option<(Sql, String)>,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    let Some((mut sql, order)) = page else { return Ok(Vec::new()) };
+    sql.text.push_str(&order);
     let mut statement = connection.prepare_cached(&sql.text)?;
     let mut rows = statement.query(params_from_iter(&sql.values))?;
-    // Counted here and not by SQLite: text is compared as people read it, not as ASCII.
-    while found.len() < query.limit
-        && let Some(row) = rows.next()?
-    {
-        let hold = holds.read(row)?;
-        if wanted.as_deref().is_none_or(|wanted| mentions(&hold, wanted)) {
-            found.push(hold);
-        }
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
     }
     Ok(found)
+}
+
+/// A page, and apart from it its order and length, which come last.
+fn select_page(columns: &str, query: &HoldQuery) -> Option<(Sql, String)> {
+    let mut sql = select_holds(columns, query)?;
+    let limit = sql.value(i64::try_from(query.limit).unwrap_or(i64::MAX));
+    let order = match query.order {
+        HoldOrder::Newest => "h.id DESC".to_owned(),
+        HoldOrder::Oldest => "h.id".to_owned(),
+        HoldOrder::Urgency => format!("{DUE}, h.id"),
+    };
+    Some((sql, format!(" ORDER BY {order} LIMIT {limit}")))
 }
 
 /// How SQLite goes about it.
 #[cfg(test)]
 pub(super) fn plan(connection: &Connection, query: &HoldQuery) -> Result<Vec<String>, Failure> {
-    let Some(mut sql) = select_holds(HOLD_COLUMNS, query) else { return Ok(Vec::new()) };
-    sql.text = format!("EXPLAIN QUERY PLAN {} ORDER BY h.id DESC", sql.text);
-    let mut statement = connection.prepare(&sql.text)?;
+    let Some((sql, order)) = select_page(HOLD_COLUMNS, query) else { return Ok(Vec::new()) };
+    let text = format!("EXPLAIN QUERY PLAN {}{order}", sql.text);
+    let mut statement = connection.prepare(&text)?;
     let steps = statement.query_map(params_from_iter(&sql.values), |row| row.get(3))?;
     Ok(steps.collect::<Result<_, _>>()?)
 }
@@ -138,9 +172,6 @@ pub(super) fn plan(connection: &Connection, query: &HoldQuery) -> Result<Vec<Str
 /// Whatever page was asked for, all that match are counted.
 pub(super) fn count_holds(connection: &Connection, query: &HoldQuery) -> Result<usize, Failure> {
     let query = HoldQuery { after: None, limit: COUNT_MAX, ..query.clone() };
-    if query.text.is_some() {
-        return holds(connection, &query).map(|holds| holds.len());
-    }
     match &query.viewer {
         // This is asked whenever a program opens a hold, however many others are open.
         Viewer::Caller { actor, person: None } if is_pending(&query) && query.session.is_none() => {
@@ -166,12 +197,20 @@ fn is_pending(query: &HoldQuery) -> bool {
     query.state == Some(HoldStateName::Pending)
 }
 
+/// What `holds_due` is ordered by: what never expires is last.
+const DUE: &str = "coalesce(h.expires_at, 9223372036854775807)";
+
 /// `None` if nothing can match.
 fn select_holds(columns: &str, query: &HoldQuery) -> Option<Sql> {
-    let index = match (query.session, is_pending(query)) {
-        (Some(_), _) => "holds_session",
-        (None, true) => "holds_pending",
-        (None, false) => "holds_id",
+    let index = match query {
+        HoldQuery { session: Some(_), .. } => "holds_session",
+        HoldQuery {
+            order: HoldOrder::Urgency, state: None | Some(HoldStateName::Pending), ..
+        } => "holds_due",
+        HoldQuery { tool: Some(_), source: Some(_), .. } => "holds_alike",
+        HoldQuery { decided_since: Some(_), .. } => "holds_decided",
+        query if is_pending(query) => "holds_pending",
+        _ => "holds_id",
     };
     let mut sql = filter_holds(columns, index, query)?;
     sees_hold(&mut sql, &query.viewer)?;
@@ -182,14 +221,21 @@ fn select_holds(columns: &str, query: &HoldQuery) -> Option<Sql> {
 /// index is only used for a state that stands in the text.
 fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
     let (holds, journal) = HOLDS;
+    // Without a record to read, there is none to look for.
+    let journal = if columns == HOLD_COLUMNS { journal } else { "" };
     let mut sql =
         Sql::new(&format!("SELECT {columns} FROM {holds} INDEXED BY {index} {journal} WHERE 1"));
     if let Some(session) = query.session {
         sql.is("h.session", cells::id(session.0).to_vec());
     }
-    if let Some(state) = query.state {
-        let code = cells::state_code(state);
-        sql.and(&format!("h.state = {code}"));
+    // Only what waits has urgency.
+    match (query.state, query.order) {
+        (Some(state), _) => sql.and(&format!("h.state = {}", cells::state_code(state))),
+        (None, HoldOrder::Urgency) => sql.and("h.state = 0"),
+        (None, _) => {}
+    }
+    if query.decided {
+        sql.and("h.state <> 0");
     }
     if let Some(kind) = query.kind {
         sql.is("h.kind", cells::kind_code(kind));
@@ -197,19 +243,71 @@ fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
     if let Some(risk) = query.risk {
         sql.is("h.risk", cells::risk_code(risk));
     }
-    if let Some(agent) = &query.agent {
-        sql.is("h.agent", agent.clone());
+    if let Some(risk) = query.risk_below {
+        let code = sql.value(cells::risk_code(risk));
+        sql.and(&format!("h.risk < {code}"));
     }
-    if let Some((person, roles)) = &query.audience {
-        let names = sql.names("h.audience", person, roles);
-        let excluded = sql.value(audience::excluded(person));
-        sql.and(&format!("{names} AND NOT says(h.audience, {excluded})"));
+    for (column, wanted) in
+        [("h.agent", &query.agent), ("h.tool", &query.tool), ("h.source", &query.source)]
+    {
+        if let Some(wanted) = wanted {
+            sql.is(column, wanted.clone());
+        }
     }
+    if let Some(requester) = &query.requester {
+        sql.is("h.requester", requester.to_string());
+    }
+    if let Some(person) = &query.decided_by {
+        let names = sql.names("h.decided_by", person, &[]);
+        sql.and(&format!("h.decided_by IS NOT NULL AND {names}"));
+    }
+    if let Some(who) = &query.audience {
+        let may_answer = sql.may_answer(who);
+        sql.and(&may_answer);
+    }
+    if let Some(who) = &query.not_for {
+        let may_answer = sql.may_answer(who);
+        sql.and(&format!("NOT ({may_answer})"));
+    }
+    if let Some(text) = &query.text {
+        let text = sql.value(text.to_lowercase());
+        sql.and(&format!("instr(h.search, {text}) > 0"));
+    }
+    in_time(&mut sql, query);
     if let Some(after) = query.after {
-        let place = sql.value(cells::id(after.0).to_vec());
-        sql.and(&format!("h.id < {place}"));
+        let id = sql.value(cells::id(after.0).to_vec());
+        let is_after = match query.order {
+            HoldOrder::Newest => format!("h.id < {id}"),
+            HoldOrder::Oldest => format!("h.id > {id}"),
+            HoldOrder::Urgency => {
+                let at = query.after_expires_at.map_or(i64::MAX, |at| at.as_ms());
+                let at = sql.value(at);
+                // The first says where to begin in the index, which the pair alone does not.
+                format!("{DUE} >= {at} AND ({DUE}, h.id) > ({at}, {id})")
+            }
+        };
+        sql.and(&is_after);
     }
     Some(sql)
+}
+
+fn in_time(sql: &mut Sql, query: &HoldQuery) {
+    if let Some(from) = query.from {
+        let from = sql.value(cells::id(from.0).to_vec());
+        sql.and(&format!("h.id >= {from}"));
+    }
+    if let Some(since) = query.decided_since {
+        let since = sql.value(since.as_ms());
+        sql.and(&format!("h.decided_at >= {since}"));
+    }
+    if let Some(by) = query.expires_by {
+        let by = sql.value(by.as_ms());
+        sql.and(&format!("h.expires_at <= {by}"));
+    }
+    if let Some(after) = query.expires_after {
+        let after = sql.value(after.as_ms());
+        sql.and(&format!("{DUE} > {after}"));
+    }
 }
 
 pub(super) fn sessions(

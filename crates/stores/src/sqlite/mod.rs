@@ -11,6 +11,7 @@ mod error;
 mod head;
 mod holds;
 mod kept_checkpoints;
+mod listed;
 mod lists;
 mod notes;
 mod outbox;

@@ -260,7 +260,9 @@ pub(super) fn due(
     // Several holds of one session are one stream: read on until enough different ones are found.
     let mut statement = connection.prepare_cached(
         "SELECT session, id FROM holds INDEXED BY holds_due \
-         WHERE state = 0 AND expires_at IS NOT NULL AND expires_at <= ?1 ORDER BY expires_at",
+         WHERE state = 0 AND coalesce(expires_at, 9223372036854775807) <= ?1 \
+             AND expires_at IS NOT NULL \
+         ORDER BY coalesce(expires_at, 9223372036854775807)",
     )?;
     let mut rows = statement.query(params![now.as_ms()])?;
     let mut found = Vec::new();
@@ -281,8 +283,8 @@ pub(super) fn due(
 pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Failure> {
     first_time(
         connection,
-        "SELECT min(expires_at) FROM holds INDEXED BY holds_due \
-         WHERE state = 0 AND expires_at IS NOT NULL",
+        "SELECT (SELECT expires_at FROM holds INDEXED BY holds_due WHERE state = 0 \
+             ORDER BY coalesce(expires_at, 9223372036854775807), id LIMIT 1)",
     )
 }
 

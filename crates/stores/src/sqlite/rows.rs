@@ -233,7 +233,7 @@ pub(super) fn lay_over(
             })
         });
         found.extend(listed.map(|row| row.hold.clone()));
-        found.sort_unstable_by_key(|hold| std::cmp::Reverse(hold.id));
+        found.sort_unstable_by(|one, other| query.order.compare(one, other));
     }
     found.truncate(query.limit);
     found

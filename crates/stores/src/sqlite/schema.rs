@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_inbox.sql"),
     include_str!("migrations/0003_tables_follow.sql"),
@@ -14,6 +14,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0008_places.sql"),
     include_str!("migrations/0009_login_origins.sql"),
     include_str!("migrations/0010_outbox.sql"),
+    include_str!("migrations/0011_lists.sql"),
 ];
 
 /// The version that this program writes, and the newest that it knows.

@@ -10,9 +10,9 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Entry, HoldQuery, KeptReply, LoginSecret, Note, OutboxItem,
-    OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery, SessionRow,
-    Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, Entry, HoldFacts, HoldQuery, KeptReply, LoginSecret, Note,
+    OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery,
+    SessionRow, Store, StoreError, Viewer,
 };
 
 use super::rows::RowKey;
@@ -69,6 +69,10 @@ impl Store for SqliteStore {
         let wider = HoldQuery { limit: query.limit + shelved.len(), ..query.clone() };
         let found = readers.read(move |connection| lists::holds(connection, &wider)).await?;
         Ok(rows::lay_over(found, &shelved, &query))
+    }
+
+    async fn hold_facts(&self, query: HoldQuery) -> Result<Vec<HoldFacts>, StoreError> {
+        self.tables().await?.read(move |connection| lists::hold_facts(connection, &query)).await
     }
 
     async fn count_holds(&self, query: HoldQuery) -> Result<usize, StoreError> {

@@ -10,7 +10,7 @@ use domain::event::Event;
 use domain::hold::{Hold, HoldState, HoldStateName};
 use domain::id::{HoldId, StreamId};
 use domain::person::Actor;
-use ports::store::{CommitError, HoldQuery, Store, StoreError, Viewer};
+use ports::store::{CommitError, HoldOrder, HoldQuery, Store, StoreError, Viewer};
 use rusqlite::Connection;
 
 use super::connection::Faults;
@@ -411,15 +411,70 @@ fn lists_are_read_in_the_order_of_an_index() {
         (pending(), "holds_pending"),
         (HoldQuery { viewer: caller.clone(), ..pending() }, "holds_pending"),
         (
-            HoldQuery { state: None, viewer: caller, after: Some(hold_id(1)), ..pending() },
+            HoldQuery { state: None, viewer: caller.clone(), after: Some(hold_id(1)), ..pending() },
             "holds_id",
         ),
         (HoldQuery { session: Some(session_id(1)), ..pending() }, "holds_session"),
+        (HoldQuery { order: HoldOrder::Urgency, ..pending() }, "holds_due"),
+        (HoldQuery { order: HoldOrder::Oldest, ..pending() }, "holds_pending"),
+        (
+            HoldQuery {
+                order: HoldOrder::Urgency,
+                after: Some(hold_id(1)),
+                after_expires_at: Some(at(5)),
+                viewer: caller.clone(),
+                ..pending()
+            },
+            "holds_due (<expr>>?)",
+        ),
+        (
+            HoldQuery {
+                state: None,
+                tool: Some("sql_modify".into()),
+                source: Some("ops".into()),
+                from: Some(hold_id(1)),
+                viewer: caller,
+                ..pending()
+            },
+            "holds_alike (tool=? AND source=? AND id>?)",
+        ),
     ];
     for (query, index) in queries {
         let plan = lists::plan(&connection, &query).unwrap().join("\n");
         assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
     }
+}
+
+/// As a database is after the migration that made the columns.
+#[tokio::test]
+async fn columns_of_holds_are_filled_once_after_an_update() {
+    let data = tempfile::tempdir().unwrap();
+    let store = opened(data.path());
+    let mut stage = Stage::new(session_id(1), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    store.commit(stage.ask(1, hold_id(1), audience(&["bob"], &[]))).await.unwrap();
+    store.commit(outside(2)).await.unwrap();
+    let expired = HoldState::Expired { at: at(9) };
+    let expired = Event::HoldDecided { hold: hold_id(1), state: expired };
+    store.commit(stage.commit(vec![expired], Actor::Runtime)).await.unwrap();
+    let all = || HoldQuery::all(Viewer::Everything, 9);
+    let facts = store.hold_facts(all()).await.unwrap();
+    assert_eq!(facts.len(), 2);
+    store.close().await;
+    let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
+    file.execute_batch(
+        "UPDATE holds SET opened_at = NULL, tool = NULL, source = NULL, likeness = NULL, \
+             requester = NULL, answered_at = NULL, decided_at = NULL, decided_by = NULL, \
+             search = NULL; \
+         INSERT INTO meta (key, value) VALUES ('holds_to_fill', 1);",
+    )
+    .unwrap();
+    let store = opened(data.path());
+    assert_eq!(store.hold_facts(all()).await.unwrap(), facts);
+    let found = HoldQuery { text: Some("sql_mod".into()), ..all() };
+    assert_eq!(store.holds(found).await.unwrap().len(), 1);
+    let left = "SELECT count(*) FROM meta WHERE key = 'holds_to_fill'";
+    assert_eq!(file.query_row(left, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
 }
 
 /// SQLite removes its log with the last connection that closes; of several that close at the same time,

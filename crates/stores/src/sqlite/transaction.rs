@@ -17,6 +17,7 @@ use super::company::{Syncs, now};
 use super::connection::DatabaseSource;
 use super::error::{Failure, error_text, is_own_fault};
 use super::head::Head;
+use super::listed::fill_holds;
 use super::rows::Rows;
 use super::shelf::{FlushAmount, Shelf};
 use super::side::{Done, Side};
@@ -151,7 +152,9 @@ impl Open {
     /// What is on the shelf is in the journal, too, if it is anywhere: the tables get it from there.
     pub(super) fn new(connection: Connection, shelf: &Shelf) -> Result<Open, Failure> {
         let head = Head::read(&connection)?;
-        shelf.written(FlushAmount::All, catch_up(&connection)?);
+        let caught_up = catch_up(&connection)?;
+        fill_holds(&connection)?;
+        shelf.written(FlushAmount::All, caught_up);
         Ok(Open { connection, head, syncs: Syncs::default() })
     }
 }
