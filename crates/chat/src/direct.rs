@@ -42,4 +42,33 @@ impl ChatService {
         let place = Destination::Person(account.to_owned());
         self.in_time(wire, wire.line.channel.say(&place, &saying)).await
     }
+
+    /// Name and platform of each channel, and whether a word can be said to one person there.
+    pub fn channel_list(&self) -> Vec<(String, String, bool)> {
+        let told = self.0.lines.values().map(|wire| {
+            let channel = &wire.line.channel;
+            (wire.name.to_string(), channel.platform().to_owned(), channel.talks())
+        });
+        let mut list: Vec<_> = told.collect();
+        list.sort();
+        list
+    }
+
+    /// A word to the person's own account, to see whether it arrives.
+    pub async fn send_test(&self, person: &PersonId, channel: &str) -> Result<(), ChannelError> {
+        let never = |why: &str| ChannelError::Never(why.into());
+        let wire = self.0.lines.get(channel).ok_or_else(|| never("there is no such channel"))?;
+        if !wire.line.channel.talks() {
+            return Err(never("nothing but prompts can be sent there"));
+        }
+        let account = self.account_of(wire, person);
+        let account = account.ok_or_else(|| {
+            never("you have no linked account there: add it to `identities` of the person")
+        })?;
+        let key = format!("test-{:032x}", self.0.chance.bits());
+        let text = ChatWords(wire.line.language).test_message();
+        let saying = OutgoingText { key: &key, text: &text, reply_to: None, whisper_to: None };
+        let place = Destination::Person(account.to_owned());
+        self.in_time(wire, wire.line.channel.say(&place, &saying)).await
+    }
 }

@@ -37,6 +37,14 @@ impl ChatWords {
         )
     }
 
+    /// An admin tries a channel.
+    pub(crate) fn test_message(self) -> String {
+        self.either(
+            "A test from Holdpoint: this channel works. Nothing is asked.".into(),
+            "Holdpoint 测试消息：此渠道工作正常，无需回复。".into(),
+        )
+    }
+
     pub(crate) fn expired(self, hold: &Hold) -> String {
         let tag = &hold.tag;
         if hold.votes.is_empty() {

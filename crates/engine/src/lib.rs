@@ -9,6 +9,7 @@ mod accounts;
 mod announce;
 mod answer;
 mod api_keys;
+mod asked_before;
 mod asker;
 mod branch;
 mod call_title;
@@ -21,9 +22,11 @@ mod edit_preview;
 mod effects;
 mod error;
 mod external_hold;
+mod figures;
 mod forget;
 mod global_state;
 mod hold_command;
+mod inbox;
 mod lane;
 mod limits;
 mod live;
@@ -33,8 +36,10 @@ mod recover;
 mod retry;
 mod reveal;
 mod rule;
+mod rule_study;
 mod secrets;
 mod session;
+mod snooze;
 mod spawn;
 #[cfg(feature = "failpoints")]
 mod step;
@@ -71,17 +76,24 @@ use tokio_util::task::TaskTracker;
 
 pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
 pub use answer::Answering;
+pub use asked_before::{AskedBefore, DAY_MS, LastDenial, OutcomeCounts, RecentCounts};
 pub use clock::{SystemChance, SystemClock};
 pub use edit_preview::EditPreview;
 pub use error::Error;
 pub use external_hold::{NewAudience, NewHold, Reported};
-pub use limits::{Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
+pub use figures::{DayFigures, Figures, PersonFigures, Quantiles};
+pub use inbox::{HoldFilter, InboxCounts, InboxSection};
+pub use limits::{EXPIRING_SOON_MS, Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
 pub use live::Spoken;
-pub use read::{HoldFilter, Until};
+pub use read::Until;
 pub use reveal::Revealed;
+pub use rule_study::{
+    Explained, GrantMatches, ImaginedCall, PolicyReplay, RulingChange, RulingName,
+};
 pub use session::{MessageReceipt, NewMessage, NewSession};
+pub use snooze::Snooze;
 pub use submit::Keep;
-pub use undelivered::Undelivered;
+pub use undelivered::{ChannelFailure, Undelivered};
 pub use watch::{Follow, Followed, Happening};
 
 /// An agent as the configuration describes it, with its model and its tools at hand.

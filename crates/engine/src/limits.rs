@@ -62,6 +62,29 @@ pub(crate) const STARTS_WITHIN: Duration = Duration::from_secs(5);
 /// How long a tool may look at an edited call while a person waits for the preview of it: longer than a count of rows
 /// takes, and shorter than people stay.
 pub(crate) const PREVIEW_WITHIN: Duration = Duration::from_secs(10);
+/// An open hold that expires within this is about to: time enough to look at it, if it is looked at now.
+pub const EXPIRING_SOON_MS: u64 = 15 * 60_000;
+/// Holds alike that are looked at for "asked before". Beyond it the figures say that they are not complete.
+pub(crate) const ALIKE_LOOKED_AT: usize = 2_000;
+/// Of the reason of an earlier denial, so much is told beside a hold.
+pub(crate) const ALIKE_REASON_CHARS: usize = 500;
+/// Holds that figures are made of: a busy house in 30 days. Beyond it they say that they are not complete.
+pub(crate) const FIGURES_LOOKED_AT: usize = 50_000;
+/// An approval that came sooner was given without reading.
+pub(crate) const GLANCE_MS: u64 = 1_000;
+/// Commits that a replay of the policy reads: some seconds of work. Beyond it the replay says that it is not complete.
+pub(crate) const REPLAYED_COMMITS: usize = 100_000;
+/// Of these at once, so that others get their turn at the store in between.
+pub(crate) const REPLAY_PAGE: usize = 500;
+/// Holds that a grant would have covered, told one by one. The rest is counted.
+pub(crate) const MATCHES_SHOWN: usize = 50;
+/// How long a hold may be snoozed: whoever wants to see it later than that should let it go.
+pub(crate) const SNOOZE_MS_MAX: u64 = 7 * 24 * 3_600_000;
+/// Holds that one person has snoozed.
+pub(crate) const SNOOZES_MAX: usize = 1_000;
+/// What went wrong in channels is shown to admins for a week: older trouble is mended, or known.
+pub(crate) const FAILURES_SHOWN_MS: u64 = 7 * 24 * 3_600_000;
+pub(crate) const FAILURES_LOOKED_AT: usize = 1_000;
 /// How long a reply is kept under its idempotency key: the contract's day.
 pub const REPLIES_KEPT_MS: u64 = 24 * 3_600_000;
 /// How long it stays on disk. Not a day: whoever sets the clock of a machine forward by one would make

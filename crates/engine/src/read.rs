@@ -4,29 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::grant::Grant;
-use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
+use domain::hold::Hold;
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
 use domain::session::{CallRecord, CallState, Session};
-use ports::store::{HoldQuery, SessionQuery, SessionRow};
+use ports::store::{SessionQuery, SessionRow};
 
 use crate::accounts::Caller;
 use crate::{Engine, Error};
-
-/// What an inbox shows.
-#[derive(Clone, Debug, Default)]
-pub struct HoldFilter {
-    pub state: Option<HoldStateName>,
-    pub agent: Option<String>,
-    pub session: Option<SessionId>,
-    pub kind: Option<QuestionKind>,
-    pub risk: Option<Risk>,
-    /// Only what the caller may answer now.
-    pub mine: bool,
-    pub text: Option<String>,
-    pub after: Option<HoldId>,
-    pub limit: usize,
-}
 
 /// How long somebody wants to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,52 +31,6 @@ impl Until {
 }
 
 impl Engine {
-    pub async fn holds(
-        &self,
-        caller: &Caller,
-        filter: HoldFilter,
-    ) -> Result<Vec<Arc<Hold>>, Error> {
-        let audience = match (&caller.person, filter.mine) {
-            (Some(person), true) => Some((person.id().clone(), caller.roles.clone())),
-            // A program may answer nothing.
-            (None, true) => return Ok(Vec::new()),
-            (_, false) => None,
-        };
-        let mut query = HoldQuery {
-            state: if filter.mine { Some(HoldStateName::Pending) } else { filter.state },
-            agent: filter.agent,
-            session: filter.session,
-            kind: filter.kind,
-            risk: filter.risk,
-            audience,
-            text: filter.text,
-            after: filter.after,
-            ..HoldQuery::all(caller.viewer(), filter.limit)
-        };
-        let (Some(person), true) = (&caller.person, filter.mine) else {
-            return Ok(self.0.store.holds(query).await?);
-        };
-        // What excludes the requester is known only by looking at each, so a page of the store may
-        // hold less than a page of ours: read on until it is full.
-        let mut holds = Vec::new();
-        loop {
-            let found = self.0.store.holds(query.clone()).await?;
-            let more = found.len() == query.limit;
-            query.after = found.last().map(|hold| hold.id);
-            let mine = |hold: &Arc<Hold>| {
-                hold.admits(person.id(), &self.0.people)
-                    && hold.votes.iter().all(|vote| vote.by != *person.id())
-                    && !hold.is_overdue(self.now())
-            };
-            holds.extend(found.into_iter().filter(mine));
-            if !more || holds.len() >= filter.limit {
-                break;
-            }
-        }
-        holds.truncate(filter.limit);
-        Ok(holds)
-    }
-
     pub async fn sessions(
         &self,
         caller: &Caller,

@@ -12,7 +12,11 @@ use domain::time::Timestamp;
 use ports::store::{Note, PutNote};
 use serde_json::{Value, json};
 
-use crate::limits::{UNDELIVERED_AT_ONCE, UNDELIVERED_KEPT_MS, UNDELIVERED_SHOWN};
+use crate::accounts::Caller;
+use crate::limits::{
+    FAILURES_LOOKED_AT, FAILURES_SHOWN_MS, UNDELIVERED_AT_ONCE, UNDELIVERED_KEPT_MS,
+    UNDELIVERED_SHOWN,
+};
 use crate::{Engine, Error};
 
 const SHELF: &str = "undelivered";
@@ -48,7 +52,28 @@ impl Undelivered {
     }
 }
 
+/// Such a place, and the hold about which people could not be asked there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChannelFailure {
+    pub hold: HoldId,
+    pub told: Undelivered,
+}
+
 impl Engine {
+    /// Of holds of the last days, the newest first; for admins.
+    pub async fn channel_failures(&self, caller: &Caller) -> Result<Vec<ChannelFailure>, Error> {
+        caller.must_be_admin()?;
+        let since = HoldId::new(self.now().minus_ms(FAILURES_SHOWN_MS).as_ms(), 0).to_string();
+        let notes = self.0.store.notes(SHELF, "", Some(&since), FAILURES_LOOKED_AT).await?;
+        let failures = notes.iter().filter_map(|note| {
+            let hold = note.key.split('/').next()?.parse().ok()?;
+            Some(ChannelFailure { hold, told: Undelivered::read(&note.value)? })
+        });
+        let mut failures: Vec<ChannelFailure> = failures.collect();
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.told.at));
+        Ok(failures)
+    }
+
     /// A prompt was given up. `key` is its name: the same once more changes nothing.
     pub async fn note_undelivered(
         &self,

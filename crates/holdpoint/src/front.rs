@@ -1,5 +1,6 @@
 //! What our own server and the routes that a program mounts have in common, on top of a house.
 
+use std::io::BufRead;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -11,11 +12,11 @@ use engine::Engine;
 #[cfg(feature = "chats")]
 use futures_util::future::BoxFuture;
 #[cfg(feature = "chats")]
-use ports::channel::{HookReply, WebhookRequest};
+use ports::channel::{ChannelError, HookReply, WebhookRequest};
 use ports::store::AuditEntry;
-use server::{AuditLines, HttpLimits, Server, ServerSetup};
+use server::{AuditLines, AuditVerdict, HttpLimits, Server, ServerSetup};
 #[cfg(feature = "chats")]
-use server::{Hooks, LinkSender};
+use server::{ChannelBoard, ChannelInfo, Hooks, LinkSender, TestNotSent};
 
 use crate::house::RunningEngine;
 
@@ -46,6 +47,7 @@ pub(crate) async fn bind(
     let server = match &house.board {
         Some(board) => {
             let mut server = server.with_hooks(Arc::new(ChannelHooks(board.clone())));
+            server = server.with_channels(Arc::new(ConfiguredChannels(board.clone())));
             if board.can_write_directly() {
                 server = server.with_links(Arc::new(ChannelLinks(board.clone())));
             }
@@ -68,7 +70,7 @@ pub(crate) fn with_chats(
     origin: &str,
 ) -> server::Mounted {
     let Some(board) = &house.board else { return mounted };
-    let mut mounted = mounted;
+    let mut mounted = mounted.with_channels(Arc::new(ConfiguredChannels(board.clone())));
     if extent == server::Extent::Everything {
         mounted = mounted.with_hooks(Arc::new(ChannelHooks(board.clone())));
         if board.can_write_directly() {
@@ -135,6 +137,31 @@ impl LinkSender for ChannelLinks {
     }
 }
 
+/// Channels, as admins see them.
+#[cfg(feature = "chats")]
+struct ConfiguredChannels(ChatService);
+
+#[cfg(feature = "chats")]
+impl ChannelBoard for ConfiguredChannels {
+    fn channels(&self) -> Vec<ChannelInfo> {
+        let told = self.0.channel_list().into_iter();
+        told.map(|(name, platform, talks)| ChannelInfo { name, platform, talks }).collect()
+    }
+
+    fn send_test<'a>(
+        &'a self,
+        person: &'a PersonId,
+        channel: &'a str,
+    ) -> BoxFuture<'a, Result<(), TestNotSent>> {
+        Box::pin(async move {
+            self.0.send_test(person, channel).await.map_err(|error| match error {
+                ChannelError::Never(why) => TestNotSent::SetUp(why),
+                error => TestNotSent::Later(error.to_string()),
+            })
+        })
+    }
+}
+
 /// The lines of an audit export, as the offline verifier wants them.
 pub(crate) struct ExportLines;
 
@@ -151,5 +178,20 @@ impl AuditLines for ExportLines {
     fn checkpoint(&self, stored: &[u8]) -> Option<(u64, String)> {
         let checkpoint: audit::Checkpoint = std::str::from_utf8(stored).ok()?.parse().ok()?;
         Some((checkpoint.count, audit::checkpoint_line(&checkpoint)))
+    }
+
+    fn verify(&self, export: &mut dyn BufRead, public_key: &[u8]) -> Option<AuditVerdict> {
+        let key: audit::PublicKey = std::str::from_utf8(public_key).ok()?.parse().ok()?;
+        Some(match audit::verify(export, Some(key), None) {
+            Ok(report) => AuditVerdict::Sound {
+                entries: report.entries,
+                checkpoints: report.checkpoints,
+                head: report.head.to_string(),
+            },
+            Err(audit::VerifyError::Tampered(tampered)) => {
+                AuditVerdict::Tampered { entry: tampered.index, why: tampered.to_string() }
+            }
+            Err(_) => AuditVerdict::Unreadable,
+        })
     }
 }

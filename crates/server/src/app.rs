@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::Scenario;
 use crate::attempts::Attempts;
 use crate::audit_lines::AuditLines;
+use crate::channel_board::Channels;
 use crate::doors::{DoorSetup, DoorWords};
 use crate::idempotency::Recent;
 use crate::limits::HttpLimits;
@@ -51,6 +52,9 @@ pub(crate) struct AppInner {
     pub(crate) cookie_lookups: Semaphore,
     /// Those who wait for one.
     pub(crate) cookie_waits: Arc<Share>,
+    /// The whole log is checked by one at a time.
+    pub(crate) audit_checks: Semaphore,
+    pub(crate) channels: Channels,
     pub(crate) links: LinkRequests,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,

@@ -9,6 +9,7 @@ mod asked;
 mod attempts;
 mod audit_lines;
 mod auth;
+mod channel_board;
 mod cookie;
 mod doors;
 #[cfg(feature = "fuzz-api")]
@@ -54,7 +55,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use audit_lines::AuditLines;
+pub use audit_lines::{AuditLines, AuditVerdict};
+pub use channel_board::{ChannelBoard, ChannelInfo, TestNotSent};
 pub use doors::{
     AgentType, AiSdk, DoorSetup, DoorWords, Format, FrontendTools, NamedAgent, PageFiles,
     ToolWords, Ui, Wire, World, Worlds,
@@ -207,6 +209,8 @@ fn make(made: Made) -> App {
         stranger_bodies: share::Share::new(limits.stranger_bodies),
         cookie_lookups: Semaphore::new(limits::COOKIE_LOOKUPS),
         cookie_waits: share::Share::new(limits::COOKIE_WAITS),
+        audit_checks: Semaphore::new(1),
+        channels: channel_board::Channels::default(),
         links: send_link::LinkRequests::default(),
         tasks: TaskTracker::new(),
         closing: CancellationToken::new(),
@@ -252,6 +256,13 @@ impl Server {
     #[must_use]
     pub fn with_links(self, links: Arc<dyn LinkSender>) -> Server {
         self.app.links.send_by(links);
+        self
+    }
+
+    /// Also shows channels to admins, and lets them try one.
+    #[must_use]
+    pub fn with_channels(self, board: Arc<dyn ChannelBoard>) -> Server {
+        self.app.channels.are(board);
         self
     }
 

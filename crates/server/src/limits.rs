@@ -111,6 +111,14 @@ pub(crate) const LINK_PAUSE_MS: u64 = 60_000;
 /// call, which may count rows of a database.
 pub(crate) const PREVIEWS_PER_SECOND: u32 = 2;
 pub(crate) const PREVIEW_BURST: u32 = 10;
+/// What holds are searched for. Titles have at most 500 characters.
+pub(crate) const SEARCH_BYTES_MAX: usize = 1_000;
+/// Answers in one request: a page that people still look through before they decide.
+pub(crate) const ANSWERS_AT_ONCE: usize = 100;
+/// Audit entries that one request searches. The reply says where to go on.
+pub(crate) const AUDIT_SEARCHED: usize = 5_000;
+/// How long the whole log may be checked while somebody waits. A longer one is checked offline.
+pub(crate) const AUDIT_CHECK_WITHIN: Duration = Duration::from_secs(60);
 /// A handshake that takes longer is no browser.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Audit entries read at once for an export.

@@ -93,6 +93,13 @@ impl Mounted {
         self
     }
 
+    /// Also shows channels to admins, and lets them try one.
+    #[must_use]
+    pub fn with_channels(self, board: Arc<dyn crate::ChannelBoard>) -> Mounted {
+        self.app.channels.are(board);
+        self
+    }
+
     /// To be merged into the program's own router. Unknown addresses are left to that one.
     pub fn router(&self) -> Router {
         self.router.clone()

@@ -45,6 +45,8 @@ pub(crate) async fn must_be_let(app: &App, caller: &Caller, parts: &Parts) -> Re
     let mut path = parts.uri.path().trim_start_matches('/').split('/').skip(1);
     if let (Some(noun), Some(id)) = (path.next(), path.next()) {
         match noun {
+            // Each of its holds is looked at anew, or was when the reply was given.
+            "holds" if id == "answers" => {}
             "holds" => drop(app.engine.hold(caller, id_of::<HoldId>(id)?).await?),
             "sessions" => drop(app.engine.session(caller, id_of::<SessionId>(id)?).await?),
             "runs" => drop(app.engine.session_of_run(caller, id_of::<RunId>(id)?).await?),

@@ -1,6 +1,8 @@
 //! The one table of what can be asked: the router is built from it, and `/openapi.json` is written
 //! from it, so neither can know a route that the other does not.
 
+mod administration;
+
 use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
@@ -155,7 +157,7 @@ const EVENTS: [Parameter; 1] = [Parameter::new(
 /// Everything that can be asked.
 pub(crate) fn table() -> Vec<Route> {
     let mut routes = native();
-    routes.extend(administration());
+    routes.extend(administration::routes());
     routes.extend(open());
     routes.extend(page::paths().map(|path| {
         Route::new(Method::GET, path, Access::Page, "A file of the page", get(page::file))
@@ -166,7 +168,8 @@ pub(crate) fn table() -> Vec<Route> {
 
 fn native() -> Vec<Route> {
     use v1::{
-        agents, answers, events, holds, me, messages, outcome, preview, reveal, runs, sessions,
+        agents, answers, events, holds, inbox, me, messages, outcome, preview, reveal, runs,
+        sessions, snooze,
     };
     let caller =
         |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
@@ -228,30 +231,39 @@ fn native() -> Vec<Route> {
             .replay(Need::Scope(Scope::Run))
             .gives::<wire::Run>(200)
             .refuses(&[409, 423]),
-        caller(Method::GET, "/v1/holds", "The inbox", get(holds::list))
-            .query([
-                Parameter::new("state", ParameterKind::OneOf(&holds::STATES), "only in this state"),
-                AGENT,
-                Parameter::new("session", ParameterKind::Id("ses_"), "only of this session"),
-                Parameter::new("kind", ParameterKind::OneOf(&holds::KINDS), "only of this kind"),
-                Parameter::new("risk", ParameterKind::OneOf(&RISKS), "only of this risk"),
-                Parameter::new(
-                    "mine",
-                    ParameterKind::Flag,
-                    "true: only what the caller may answer now",
-                ),
-                Parameter::new("q", ParameterKind::Text, "a text in the title or the tool's name"),
-                Parameter::LIMIT,
-                Parameter::cursor(ParameterKind::Id("hold_")),
-            ])
+        caller(Method::GET, "/v1/holds", "The inbox, and what was decided", get(holds::list))
+            .query(inbox_query())
             .gives::<wire::List<wire::Hold>>(200),
+        caller(Method::GET, "/v1/holds/counts", "How many holds wait", get(inbox::counts))
+            .query([Parameter::new(
+                "since",
+                ParameterKind::Moment,
+                "when the day of `decided_today` began; midnight in UTC if not said",
+            )])
+            .gives::<wire::InboxCounts>(200),
         caller(Method::POST, "/v1/holds", "Open a hold from outside", post(holds::open))
             .takes::<wire::NewHoldBody>()
             .replay(Need::Scope(Scope::Ask))
             .gives::<wire::Hold>(201)
             .refuses(&[423]),
+        caller(
+            Method::POST,
+            "/v1/holds/answers",
+            "Answer many holds, each judged by itself; critical ones are refused here",
+            post(answers::answer_many),
+        )
+        .takes::<wire::ManyAnswersBody>()
+        .replay(Need::PersonWith(Scope::Answer))
+        .gives::<wire::ManyAnswers>(200),
         caller(Method::GET, "/v1/holds/{id}", "One hold", get(holds::show))
             .gives::<wire::Hold>(200),
+        caller(
+            Method::GET,
+            "/v1/holds/{id}/asked_before",
+            "How often calls like this one were asked about",
+            get(inbox::asked_before),
+        )
+        .gives::<wire::AskedBefore>(200),
         caller(Method::POST, "/v1/holds/{id}/answer", "Answer a hold", post(answers::answer))
             .takes::<wire::AnswerBody>()
             .replay(Need::PersonWith(Scope::Answer))
@@ -277,6 +289,21 @@ fn native() -> Vec<Route> {
             .replay(Need::Person)
             .gives::<wire::Hold>(200)
             .refuses(&[409, 410]),
+        caller(
+            Method::POST,
+            "/v1/holds/{id}/snooze",
+            "Do not see it for a while; nobody else learns of it",
+            post(snooze::snooze),
+        )
+        .takes::<wire::SnoozeBody>()
+        .replay(Need::Person)
+        .gives::<wire::Snooze>(200)
+        .refuses(&[409]),
+        caller(Method::DELETE, "/v1/holds/{id}/snooze", "See it again", delete(snooze::unsnooze))
+            .says(204, ""),
+        caller(Method::GET, "/v1/snoozes", "What the caller has snoozed", get(snooze::list))
+            .gives::<wire::List<wire::Snooze>>(200)
+            .refuses(&[403]),
         caller(
             Method::DELETE,
             "/v1/holds/{id}/claim",
@@ -323,58 +350,26 @@ fn native() -> Vec<Route> {
     ]
 }
 
-fn administration() -> Vec<Route> {
-    use v1::{audit, freeze, grants, logins, tokens};
-    let caller =
-        |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
-    let admin =
-        |method, path, summary, handler| Route::new(method, path, Access::Admin, summary, handler);
+fn inbox_query() -> Vec<Parameter> {
+    use v1::inbox::{KINDS, SECTIONS, SORTS, STATES};
+    let one_of = |name, words, says| Parameter::new(name, ParameterKind::OneOf(words), says);
+    let text = |name, says| Parameter::new(name, ParameterKind::Text, says);
+    let mine = "true: only what the caller may answer now";
     vec![
-        caller(Method::GET, "/v1/grants", "Standing grants", get(grants::list))
-            .gives::<wire::List<wire::Grant>>(200),
-        caller(Method::DELETE, "/v1/grants/{id}", "Take a grant back", delete(grants::revoke))
-            .says(204, ""),
-        admin(Method::GET, "/v1/tokens", "Tokens, without their secrets", get(tokens::list))
-            .query([Parameter::LIMIT, Parameter::cursor(ParameterKind::Id("tok_"))])
-            .gives::<wire::List<wire::Token>>(200),
-        admin(
-            Method::POST,
-            "/v1/tokens",
-            "Make a token; its secret is shown once",
-            post(tokens::mint),
-        )
-        .takes::<wire::NewToken>()
-        .gives::<wire::Token>(201)
-        .refuses(&[404]),
-        admin(Method::DELETE, "/v1/tokens/{id}", "Revoke a token", delete(tokens::revoke))
-            .says(204, ""),
-        admin(Method::POST, "/v1/logins", "Make a one-time login link", post(logins::open))
-            .takes::<wire::NewLogin>()
-            .gives::<wire::Login>(201)
-            .refuses(&[404]),
-        admin(Method::GET, "/v1/audit", "The audit log, oldest first", get(audit::list))
-            .query([
-                Parameter::new("after", SEQUENCE, "entries after this sequence number"),
-                Parameter::LIMIT,
-                Parameter::cursor(SEQUENCE),
-            ])
-            .gives::<wire::List<wire::AuditEntry>>(200),
-        admin(
-            Method::GET,
-            "/v1/audit/export",
-            "The audit log with its signatures",
-            get(audit::export),
-        )
-        .says(200, "application/jsonl"),
-        caller(Method::GET, "/v1/freeze", "Whether everything is frozen", get(freeze::show))
-            .gives::<wire::Freeze>(200),
-        admin(Method::POST, "/v1/freeze", "Let no call start", post(freeze::freeze))
-            .takes::<wire::NewFreeze>()
-            .urgent()
-            .gives::<wire::Freeze>(200),
-        admin(Method::DELETE, "/v1/freeze", "Let calls start again", delete(freeze::thaw))
-            .urgent()
-            .gives::<wire::Freeze>(200),
+        one_of("state", &STATES, "only in this state; `decided` is every state but pending"),
+        AGENT,
+        text("tool", "only calls of this tool"),
+        text("requester", "only what was asked on behalf of this person"),
+        text("decided_by", "only what this person decided, alone or with others"),
+        Parameter::new("session", ParameterKind::Id("ses_"), "only of this session"),
+        one_of("kind", &KINDS, "only of this kind"),
+        one_of("risk", &RISKS, "only of this risk"),
+        Parameter::new("mine", ParameterKind::Flag, mine),
+        one_of("section", &SECTIONS, "only open ones in this section, as they are counted"),
+        one_of("sort", &SORTS, "`newest` if not said; `urgency` is for open ones"),
+        text("q", "a text in the title, the tool, the agent, the requester or the tag"),
+        Parameter::LIMIT,
+        Parameter::cursor(ParameterKind::Id("hold_")),
     ]
 }
 

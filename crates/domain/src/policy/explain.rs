@@ -6,6 +6,17 @@ use super::shell_match::shell_facts;
 use super::spec::Then;
 use crate::visible::visible;
 
+impl Facts<'_> {
+    /// One line that says what the rules are asked about. Values of arguments are not repeated.
+    pub fn describe(&self) -> String {
+        let sql = self.sql.cloned().unwrap_or_default();
+        let shell = shell_facts(self.arguments).map(|facts| format!(", {facts}"));
+        let (tool, effects) = (visible(self.tool), self.effects.name());
+        let shell = shell.unwrap_or_default();
+        format!("facts: tool = {tool}, effects = {effects}, {sql}{shell}")
+    }
+}
+
 impl Policy {
     /// One line for each rule and one for the verdict. Values of arguments are not repeated.
     pub fn explain(&self, facts: &Facts<'_>) -> Vec<String> {

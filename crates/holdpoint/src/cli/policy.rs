@@ -1,7 +1,7 @@
 //! Rules, checked and explained without a server.
 
 use domain::json::Arguments;
-use domain::policy::{Decision, Facts, Verdict, shell_facts};
+use domain::policy::{Decision, Facts, Verdict};
 use domain::sql_facts::SqlFacts;
 use domain::tool::Effects;
 use domain::visible::visible;
@@ -88,11 +88,11 @@ pub fn explain(terminal: &Terminal, args: &PolicyExplainArgs) -> anyhow::Result<
     let out = terminal.out();
     if args.json {
         let mut told = ruling_json(&config.policy.rule(&facts), &lines);
-        told["facts"] = Value::from(facts_line(&facts));
+        told["facts"] = Value::from(facts.describe());
         out.print(&json::pretty(&told))?;
         return Ok(Exit::Done);
     }
-    out.line(&facts_line(&facts))?;
+    out.line(&facts.describe())?;
     if let Some((verdict, story)) = lines.split_last() {
         for line in story {
             out.line(line)?;
@@ -126,17 +126,6 @@ fn ruling_json(verdict: &Verdict, lines: &[String]) -> Value {
         "ask": ask,
         "why": lines,
     })
-}
-
-/// What the rules were asked about.
-fn facts_line(facts: &Facts<'_>) -> String {
-    let sql = facts.sql.cloned().unwrap_or_default();
-    let shell = shell_facts(facts.arguments).map(|facts| format!(", {facts}")).unwrap_or_default();
-    format!(
-        "facts: tool = {}, effects = {}, {sql}{shell}",
-        visible(facts.tool),
-        facts.effects.name()
-    )
 }
 
 /// What the SQL tool of this name would know about its statement without its database. `None`: it is

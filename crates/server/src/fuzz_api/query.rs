@@ -16,7 +16,7 @@ use crate::{asked, login, v1, wire};
 pub type QueryRead<T> = Option<Result<T, ProblemJson>>;
 
 pub fn list_of_holds(query: &str) -> QueryRead<HoldFilter> {
-    read_query(query, v1::holds::HoldsQuery::parse)
+    read_query(query, v1::inbox::HoldsQuery::parse)
 }
 
 /// The agent, how many, after which.
@@ -26,7 +26,7 @@ pub fn list_of_sessions(query: &str) -> QueryRead<(Option<String>, usize, Option
 
 /// How many, after which.
 pub fn list_of_entries(query: &str) -> QueryRead<(usize, u64)> {
-    read_query(query, v1::audit::AuditQuery::parse)
+    read_query(query, v1::audit_browse::AuditQuery::parse_place)
 }
 
 /// How many, after which.

@@ -9,15 +9,19 @@ const SESSION: &[&str] =
 const RUN: &[&str] = &["get_runs_one", "post_runs_one_cancel", "post_runs_one_retry"];
 const HOLD: &[&str] = &[
     "get_holds_one",
+    "get_holds_one_asked_before",
+    "post_holds_one_preview",
     "post_holds_one_answer",
     "post_holds_one_cancel",
     "post_holds_one_claim",
     "post_holds_one_reveal",
     "delete_holds_one_claim",
+    "post_holds_one_snooze",
+    "delete_holds_one_snooze",
     "get_holds_one_wait",
     "post_holds_one_outcome",
 ];
-const GRANT: &[&str] = &["delete_grants_one"];
+const GRANT: &[&str] = &["get_grants_one_matches", "delete_grants_one"];
 const TOKEN: &[&str] = &["delete_tokens_one"];
 
 type Way = (&'static [&'static str], &'static str);

@@ -22,6 +22,8 @@ pub(crate) enum ParameterKind {
     OneOf(&'static [&'static str]),
     /// An id with this prefix.
     Id(&'static str),
+    /// RFC 3339.
+    Moment,
 }
 
 impl Parameter {
@@ -61,6 +63,7 @@ impl ParameterKind {
             }
             ParameterKind::OneOf(words) => json!({"type": "string", "enum": words}),
             ParameterKind::Id(prefix) => id(prefix),
+            ParameterKind::Moment => json!({"type": "string", "format": "date-time"}),
         }
     }
 }

@@ -1,60 +1,41 @@
-//! The audit log, to read and to take away. Entries are shown to admins exactly as they are kept.
+//! The audit log, to take away: exactly as it is kept, with its signatures.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use engine::{Caller, Engine, Error};
-use serde::Deserialize;
 
 use crate::AuditLines;
 use crate::app::App;
-use crate::asked::{Params, json, page};
 use crate::auth::Who;
 use crate::limits::EXPORT_PAGE;
 use crate::problem::{Problem, Refused, Reply};
-use crate::wire;
-
-#[derive(Deserialize)]
-pub(crate) struct AuditQuery {
-    after: Option<u64>,
-    limit: Option<usize>,
-    cursor: Option<String>,
-}
-
-impl AuditQuery {
-    /// How many, and after which.
-    pub(crate) fn parse(self) -> Result<(usize, u64), Problem> {
-        let (limit, cursor) = page::<u64>(self.limit, self.cursor.as_deref())?;
-        Ok((limit, cursor.or(self.after).unwrap_or(0)))
-    }
-}
-
-/// Oldest first, unlike other lists: a log is read from where one stopped.
-pub(crate) async fn list(
-    State(app): State<App>,
-    who: Who,
-    Params(asked): Params<AuditQuery>,
-) -> Reply {
-    who.caller.must_be_admin()?;
-    let (limit, after) = asked.parse()?;
-    let entries = app.engine.read_audit(&who.caller, after, limit + 1).await?;
-    let page = wire::List::cut(entries, limit, |entry| entry.seq.to_string());
-    let items = page.items.iter().map(wire::AuditEntry::of).collect();
-    Ok(json(StatusCode::OK, &wire::List::<wire::AuditEntry> { items, next: page.next }))
-}
 
 /// The whole log up to a signed end, a page in memory at a time.
 pub(crate) async fn export(State(app): State<App>, who: Who) -> Reply {
     who.caller.must_be_admin()?;
+    let body = futures_util::stream::try_unfold(
+        whole_log(&app, &who.caller).await?,
+        |mut export| async move { Ok::<_, Error>(export.next().await?.map(|bytes| (bytes, export))) },
+    );
+    let mut reply = Response::new(Body::from_stream(body));
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/jsonl"));
+    let name = HeaderValue::from_static("attachment; filename=\"holdpoint-audit.jsonl\"");
+    reply.headers_mut().insert(CONTENT_DISPOSITION, name);
+    Ok(reply)
+}
+
+/// Up to a signed end, which is made now.
+pub(super) async fn whole_log(app: &App, caller: &Caller) -> Reply<Export> {
     let unreadable =
         || Refused::from(Problem::unavailable("the audit log cannot be exported at present", 5));
     let lines = app.audit.clone().ok_or_else(unreadable)?;
-    let (engine, caller) = (app.engine.clone(), who.caller.clone());
+    let (engine, caller) = (app.engine.clone(), caller.clone());
     let end = engine.sign_checkpoint(&caller).await?;
     let (count, end) = lines.checkpoint(&end).ok_or_else(unreadable)?;
     let header = lines.header(&engine.audit_key()).ok_or_else(unreadable)?;
@@ -66,19 +47,11 @@ pub(crate) async fn export(State(app): State<App>, who: Who) -> Reply {
             signed.push_back((covers, line));
         }
     }
-    let export =
-        Export { engine, caller, lines, signed, at: 0, count, head: Some(header), end: Some(end) };
-    let body = futures_util::stream::try_unfold(export, |mut export| async move {
-        Ok::<_, Error>(export.next().await?.map(|bytes| (bytes, export)))
-    });
-    let mut reply = Response::new(Body::from_stream(body));
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/jsonl"));
-    let name = HeaderValue::from_static("attachment; filename=\"holdpoint-audit.jsonl\"");
-    reply.headers_mut().insert(CONTENT_DISPOSITION, name);
-    Ok(reply)
+    let end = Some(end);
+    Ok(Export { engine, caller, lines, signed, at: 0, count, head: Some(header), end })
 }
 
-struct Export {
+pub(super) struct Export {
     engine: Engine,
     caller: Caller,
     lines: Arc<dyn AuditLines>,
@@ -91,7 +64,7 @@ struct Export {
 }
 
 impl Export {
-    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         if let Some(head) = self.head.take() {
             return Ok(Some(head.into()));
         }

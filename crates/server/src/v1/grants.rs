@@ -21,3 +21,8 @@ pub(crate) async fn revoke(State(app): State<App>, who: Who, Id(id): Id<GrantId>
     app.engine.revoke_grant(&who.caller, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
+
+pub(crate) async fn matches(State(app): State<App>, who: Who, Id(id): Id<GrantId>) -> Reply {
+    let found = app.engine.grant_matches(&who.caller, id).await?;
+    Ok(json(StatusCode::OK, &wire::GrantMatches::of(&found)))
+}

@@ -5,72 +5,18 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
-use domain::id::{HoldId, SessionId};
+use domain::hold::Hold;
+use domain::id::HoldId;
 use engine::{HoldFilter, Until};
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::asked::{ChangeRequest, Id, Params, bytes, json, page};
+use crate::asked::{ChangeRequest, Id, Params, bytes, json};
 use crate::auth::Who;
 use crate::limits::{WAIT_S_DEFAULT, WAIT_S_MAX};
 use crate::problem::{Problem, Reply};
+use crate::v1::inbox::HoldsQuery;
 use crate::wire::{self, NewHoldBody};
-
-#[derive(Deserialize)]
-pub(crate) struct HoldsQuery {
-    state: Option<String>,
-    agent: Option<String>,
-    session: Option<String>,
-    kind: Option<String>,
-    risk: Option<String>,
-    mine: Option<bool>,
-    q: Option<String>,
-    limit: Option<usize>,
-    cursor: Option<String>,
-}
-
-pub(crate) const STATES: [&str; 6] = {
-    let [a, b, c, d, e, f] = HoldStateName::ALL;
-    [a.name(), b.name(), c.name(), d.name(), e.name(), f.name()]
-};
-pub(crate) const KINDS: [&str; 5] = {
-    let [a, b, c, d, e] = QuestionKind::ALL;
-    [a.name(), b.name(), c.name(), d.name(), e.name()]
-};
-
-impl HoldsQuery {
-    pub(crate) fn parse(self) -> Result<HoldFilter, Problem> {
-        let (limit, after) = page(self.limit, self.cursor.as_deref())?;
-        let state = one_of("state", &STATES, self.state, HoldStateName::parse)?;
-        let kind = one_of("kind", &KINDS, self.kind, QuestionKind::parse)?;
-        let risk = one_of("risk", &Risk::ALL.map(Risk::name), self.risk, Risk::parse)?;
-        let session = self.session.map(|id| id.parse::<SessionId>()).transpose();
-        Ok(HoldFilter {
-            state,
-            agent: self.agent,
-            session: session.map_err(|error| Problem::bad_request(error.to_string()))?,
-            kind,
-            risk,
-            mine: self.mine.unwrap_or(false),
-            text: self.q.filter(|text| !text.is_empty()),
-            after,
-            limit,
-        })
-    }
-}
-
-/// What a parameter names, which must be one of the known names.
-fn one_of<T>(
-    name: &str,
-    known: &[&str],
-    value: Option<String>,
-    parse: fn(&str) -> Option<T>,
-) -> Result<Option<T>, Problem> {
-    let Some(value) = value else { return Ok(None) };
-    let unknown = || Problem::bad_request(format!("`{name}` is one of {}", known.join(", ")));
-    parse(&value).map(Some).ok_or_else(unknown)
-}
 
 pub(crate) async fn list(
     State(app): State<App>,

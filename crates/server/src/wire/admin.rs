@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::whole::Whole;
-use crate::Scenario;
 use crate::problem::Problem;
+use crate::{AuditVerdict, Scenario};
 
 /// Who the caller is.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -303,6 +303,51 @@ impl AuditEntry {
             seq: entry.seq,
             hash: entry.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
             entry: serde_json::from_slice(&entry.bytes).unwrap_or(Value::Null),
+        }
+    }
+}
+
+/// Whether the audit log is what was signed, from its first entry to its last.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AuditCheck {
+    ok: bool,
+    at: String,
+    /// How many are sound, if all are.
+    entries: Option<u64>,
+    checkpoints: Option<u64>,
+    /// The hash that covers all of them.
+    head: Option<String>,
+    /// The first entry that is not.
+    at_entry: Option<u64>,
+    why: Option<String>,
+}
+
+impl AuditCheck {
+    pub(crate) fn of(verdict: AuditVerdict, now: Timestamp) -> AuditCheck {
+        let at = now.to_string();
+        let none = AuditCheck {
+            ok: false,
+            at,
+            entries: None,
+            checkpoints: None,
+            head: None,
+            at_entry: None,
+            why: None,
+        };
+        match verdict {
+            AuditVerdict::Sound { entries, checkpoints, head } => AuditCheck {
+                ok: true,
+                entries: Some(entries),
+                checkpoints: Some(checkpoints),
+                head: Some(head),
+                ..none
+            },
+            AuditVerdict::Tampered { entry, why } => {
+                AuditCheck { at_entry: Some(entry), why: Some(why), ..none }
+            }
+            AuditVerdict::Unreadable => {
+                AuditCheck { why: Some("the log ended before its end".into()), ..none }
+            }
         }
     }
 }

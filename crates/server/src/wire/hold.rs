@@ -38,6 +38,8 @@ pub(crate) struct Hold<'a> {
     asked_by: AskedBy<'a>,
     /// Of what is asked: an answer names it.
     pub(super) digest: Text<Digest>,
+    /// Equal for two holds that ask about the same call: tool, arguments, directory, and who makes it.
+    group: Option<Text<Digest>>,
     pub(super) call: Option<Call<'a>>,
     pub(super) view: View,
     two_phase: bool,
@@ -204,6 +206,7 @@ impl<'a> Hold<'a> {
             requester: hold.requester.as_ref().map(Text),
             asked_by: AskedBy::of(hold),
             digest: Text(hold.digest()),
+            group: hold.call.as_deref().map(|call| Text(call.match_key())),
             call: hold.call.as_deref().map(Call::of),
             view: View::of(hold),
             two_phase: hold.two_phase,

@@ -6,12 +6,18 @@ mod answer;
 mod answer_shape;
 mod answered;
 mod auth;
+mod channel;
+mod configured;
 mod edit_preview;
 mod event;
+mod figures;
 mod hold;
+mod inbox;
+mod many_answers;
 mod message;
 mod new_hold;
 mod object;
+mod rule_study;
 mod secrets;
 mod session;
 mod text;
@@ -19,15 +25,21 @@ mod view;
 mod whole;
 
 pub(crate) use admin::{
-    Agent, AuditEntry, Freeze, Grant, LinkPromised, LinkWanted, Login, Me, NewFreeze, NewLogin,
-    NewToken, Token,
+    Agent, AuditCheck, AuditEntry, Freeze, Grant, LinkPromised, LinkWanted, Login, Me, NewFreeze,
+    NewLogin, NewToken, Token,
 };
 pub(crate) use answer::AnswerBody;
+pub(crate) use channel::{ChannelTestBody, ChannelTested, ConfiguredChannel};
+pub(crate) use configured::{ConfiguredTool, ListedPerson, Snooze, SnoozeBody};
 pub(crate) use edit_preview::{EditBody, EditPreview};
 pub(crate) use event::{EventData, EventPayload, spoken_event};
+pub(crate) use figures::Figures;
 pub(crate) use hold::{Cancel, Hold, OutcomeBody, now};
+pub(crate) use inbox::{AskedBefore, InboxCounts};
+pub(crate) use many_answers::{AnswerResult, ManyAnswers, ManyAnswersBody, WrittenAnswer};
 pub(crate) use message::call_input;
 pub(crate) use new_hold::NewHoldBody;
+pub(crate) use rule_study::{Explained, GrantMatches, ImaginedCallBody, PolicyReplay};
 pub(crate) use secrets::Secrets;
 pub(crate) use session::{MessageReceipt, NewSessionBody, Run, SayBody, SessionDocument, Summary};
 

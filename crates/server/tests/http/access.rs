@@ -1,5 +1,6 @@
 //! Who sees what and who may do what, for every route of the table.
 
+use domain::time::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -50,7 +51,8 @@ impl Things {
         path.replace("{id}", &id)
     }
 
-    fn body(&self, path: &str) -> Value {
+    fn body(&self, path: &str, now: Timestamp) -> Value {
+        let soon = now.plus_ms(60_000).to_string();
         match path {
             "/v1/sessions" => json!({"agent": "ops"}),
             "/v1/sessions/{id}/messages" => json!({"text": "hello"}),
@@ -59,6 +61,15 @@ impl Things {
                 json!({"digest": self.hold["digest"], "answer": {"verdict": "approve"}})
             }
             "/v1/holds/{id}/outcome" => json!({"state": "succeeded"}),
+            "/v1/holds/{id}/preview" => json!({"arguments": {}}),
+            "/v1/holds/{id}/snooze" => json!({"until": soon}),
+            "/v1/holds/answers" => {
+                let (id, digest) = (&self.hold["id"], &self.hold["digest"]);
+                let answer = json!({"verdict": "deny"});
+                json!({"answers": [{"hold": id, "digest": digest, "answer": answer}]})
+            }
+            "/v1/policy/explain" => json!({"tool": "wipe", "arguments": {}}),
+            "/v1/channels/test" => json!({"channel": "desk"}),
             "/v1/tokens" => json!({"program": "p", "scopes": ["ask"]}),
             "/v1/logins" => json!({"person": "bob"}),
             "/v1/freeze" => json!({"reason": "x"}),
@@ -80,7 +91,7 @@ async fn ask(
     }
     let mut request = world.request(who, method.clone(), &address);
     if *method == Method::POST {
-        request = request.json(&things.body(path));
+        request = request.json(&things.body(path, world.engine.now()));
     }
     let reply = request.send().await.expect("a reply");
     if reply.headers().get("content-type").is_some_and(|kind| kind == "text/event-stream") {
@@ -96,7 +107,9 @@ fn guarded() -> Vec<(Method, &'static str)> {
 
 /// What only admins do.
 fn is_admins(method: &Method, path: &str) -> bool {
-    path.starts_with("/v1/tokens")
+    let areas =
+        ["/v1/tokens", "/v1/figures", "/v1/people", "/v1/tools", "/v1/policy", "/v1/channels"];
+    areas.iter().any(|area| path.starts_with(area))
         || path.starts_with("/v1/audit")
         || path == "/v1/logins"
         || (path == "/v1/freeze" && *method != Method::GET)
@@ -130,6 +143,8 @@ async fn i30_strangers_find_nothing_and_change_nothing() {
             let expected = match path {
                 _ if is_admins(&method, path) => (403, json!("not_entitled")),
                 _ if path.contains("{id}") => (404, json!("not_found")),
+                // What only people do or have.
+                "/v1/holds/answers" | "/v1/snoozes" if who == "bot" => (403, json!("not_entitled")),
                 _ => (200, Value::Null),
             };
             assert_eq!(
@@ -137,6 +152,13 @@ async fn i30_strangers_find_nothing_and_change_nothing() {
                 expected,
                 "{who}: {method} {path}: {shown}"
             );
+            if path == "/v1/holds/answers" && who == "eve" {
+                // Nothing but what she asked for herself.
+                let refused = &list(&shown, "results")[0];
+                assert_eq!((&refused["status"], &refused["result"]), (&json!(404), &Value::Null));
+                assert_eq!(refused["problem"]["code"], "not_found");
+                continue;
+            }
             for id in ours {
                 assert!(
                     !shown.to_string().contains(id.as_str()),

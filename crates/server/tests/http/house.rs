@@ -1,6 +1,7 @@
 //! What the world is furnished with: people, policy, tools, a model that does what it is told.
 
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +12,8 @@ use domain::outcome::{Outcome, Output};
 use domain::person::{People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
 use domain::tool::{Confirm, Effects, Place, Tool};
-use holdpoint_server::AuditLines;
+use futures_util::future::BoxFuture;
+use holdpoint_server::{AuditLines, AuditVerdict, ChannelBoard, ChannelInfo, TestNotSent};
 use ports::courier::{Courier, CourierError};
 use ports::model::{
     Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, TurnUsage,
@@ -196,5 +198,41 @@ impl AuditLines for Lines {
     fn checkpoint(&self, stored: &[u8]) -> Option<(u64, String)> {
         let checkpoint: audit::Checkpoint = std::str::from_utf8(stored).ok()?.parse().ok()?;
         Some((checkpoint.count, audit::checkpoint_line(&checkpoint)))
+    }
+
+    fn verify(&self, export: &mut dyn BufRead, public_key: &[u8]) -> Option<AuditVerdict> {
+        let key: audit::PublicKey = std::str::from_utf8(public_key).ok()?.parse().ok()?;
+        Some(match audit::verify(export, Some(key), None) {
+            Ok(report) => AuditVerdict::Sound {
+                entries: report.entries,
+                checkpoints: report.checkpoints,
+                head: report.head.to_string(),
+            },
+            Err(audit::VerifyError::Tampered(tampered)) => {
+                AuditVerdict::Tampered { entry: tampered.index, why: tampered.to_string() }
+            }
+            Err(_) => AuditVerdict::Unreadable,
+        })
+    }
+}
+
+/// One channel, on which Ana alone has an account.
+pub(crate) struct Desk;
+
+impl ChannelBoard for Desk {
+    fn channels(&self) -> Vec<ChannelInfo> {
+        vec![ChannelInfo { name: "desk".into(), platform: "paper".into(), talks: true }]
+    }
+
+    fn send_test<'a>(
+        &'a self,
+        person: &'a PersonId,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<(), TestNotSent>> {
+        let sent = match person.as_str() {
+            "ana" => Ok(()),
+            _ => Err(TestNotSent::SetUp("no linked account".into())),
+        };
+        Box::pin(async { sent })
     }
 }

@@ -2,6 +2,7 @@
 //! a tool that counts how often it ran.
 
 mod access;
+mod admin_pages;
 mod agent_hook;
 mod budgets;
 mod circle;
@@ -12,10 +13,12 @@ mod events;
 mod hooks;
 mod house;
 mod idempotency;
+mod inbox;
 mod limits;
 mod lists;
 mod login;
 mod made_logins;
+mod many_answers;
 mod page;
 mod problems;
 mod send_link;

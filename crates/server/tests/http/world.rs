@@ -21,7 +21,7 @@ use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
 use crate::house::{
-    Lines, NoCourier, Obedient, both, connect, deploy, locate, look, people, policy, wipe,
+    Desk, Lines, NoCourier, Obedient, both, connect, deploy, locate, look, people, policy, wipe,
 };
 
 pub(crate) struct World {
@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) people: Option<People>,
     pub(crate) links: Option<Arc<dyn holdpoint_server::LinkSender>>,
     pub(crate) session_ms: Option<u64>,
+    /// What another world has lived through.
+    pub(crate) store: Option<Arc<dyn Store>>,
 }
 
 pub(crate) async fn world() -> World {
@@ -57,7 +59,7 @@ pub(crate) async fn world() -> World {
 
 pub(crate) async fn planned(plan: Plan) -> World {
     let node = NodeId::new(1, 1);
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new(node));
+    let store = plan.store.unwrap_or_else(|| Arc::new(MemoryStore::new(node)));
     let wiped = Arc::new(AtomicUsize::new(0));
     let engine = Engine::start(Setup {
         node,
@@ -131,6 +133,7 @@ pub(crate) async fn planned(plan: Plan) -> World {
     })
     .await
     .expect("a server");
+    let bound = bound.with_channels(Arc::new(Desk));
     let server = match plan.hooks {
         Some(hooks) => bound.with_hooks(hooks),
         None => bound,
