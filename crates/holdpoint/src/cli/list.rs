@@ -48,6 +48,9 @@ async fn fetch(client: &Client, args: &ListArgs) -> anyhow::Result<Vec<Value>> {
     };
     add("state", &Some(args.state.clone()).filter(|state| state != "all"));
     add("agent", &args.agent);
+    add("tool", &args.tool);
+    add("decided_by", &args.decided_by);
+    add("sort", &Some(args.sort.clone()));
     add("session", &args.session);
     add("kind", &args.kind);
     add("risk", &args.risk);

@@ -12,12 +12,12 @@ use crate::cli::hold_ref::HoldRef;
 /// List holds, one line each: those that wait for an answer, unless you say otherwise.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  holdpoint list\n  holdpoint list --watch --mine\n  holdpoint list --state denied --json"
+    after_help = "Examples:\n  holdpoint list\n  holdpoint list --watch --mine\n  holdpoint list --state denied --json\n  holdpoint list --state decided --decided-by ana --search orders"
 )]
 pub struct ListArgs {
     /// How they stand.
     #[arg(long, value_name = "STATE", default_value = "pending",
-          value_parser = ["pending", "approved", "denied", "answered", "expired", "cancelled", "all"])]
+          value_parser = ["pending", "approved", "denied", "answered", "expired", "cancelled", "decided", "all"])]
     pub state: String,
     /// Only what you may answer now.
     #[arg(long)]
@@ -25,6 +25,12 @@ pub struct ListArgs {
     /// Only of this agent.
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
+    /// Only calls of this tool.
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only what this person decided, alone or with others.
+    #[arg(long, value_name = "PERSON")]
+    pub decided_by: Option<String>,
     /// Only of this session.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -37,7 +43,10 @@ pub struct ListArgs {
     /// Only with this text in them.
     #[arg(long, value_name = "TEXT")]
     pub search: Option<String>,
-    /// At most so many, the newest first.
+    /// In which order; `urgency` is what expires first, of open ones.
+    #[arg(long, value_name = "ORDER", default_value = "newest", value_parser = ["newest", "oldest", "urgency"])]
+    pub sort: String,
+    /// At most so many.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub limit: u32,
     /// Go on: one line for each hold that comes, and for each that goes. Ctrl-C ends it.
