@@ -3,7 +3,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PROOF, nowhere, prepared, text, world } from "./world.mjs";
+import { nowhere } from "../real_server.mjs";
+import { PROOF, prepared, text, world } from "./world.mjs";
 
 const TITLES = { claude: "Claude Code", codex: "Codex", gemini: "Gemini CLI" };
 

@@ -1,18 +1,18 @@
 // A project, a Holdpoint server and a fake model, for one agent at a time.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, request as forward } from "node:http";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { HOLDPOINT_BIN, kill, person, serve, start } from "../real_server.mjs";
 import { fakeGemini } from "./fake_gemini.mjs";
 
 export const KEY = "fake-key";
 export const MODEL = "fake-model";
-const { HOLDPOINT_BIN, FAKE_MODEL_BIN } = process.env;
+const { FAKE_MODEL_BIN } = process.env;
 
 const POLICY = `
 [server]
@@ -40,18 +40,6 @@ name = "one command never runs"
 match = { args = { "/input/command" = { equals = "echo forbidden > proof.txt" } } }
 then = "deny"
 `;
-
-const children = new Set();
-process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
-// The test runner's own time-out; by itself this would leave the children behind.
-process.on("SIGTERM", () => process.exit(1));
-
-function start(program, args, options) {
-  const child = spawn(program, args, options);
-  children.add(child);
-  child.on("exit", () => children.delete(child));
-  return child;
-}
 
 export const call = (name, input, id = "toolu_1") => ({ type: "call", name, input, id });
 export const text = (text) => ({ type: "text", text });
@@ -83,21 +71,6 @@ async function plainer(modelUrl) {
   return proxy;
 }
 
-/** A server that listens, and where. */
-async function serve(home, args) {
-  const server = start(HOLDPOINT_BIN, ["serve", "--config", "holdpoint.toml", "--json", ...args], {
-    cwd: home,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  let url;
-  for await (const line of createInterface({ input: server.stdout })) {
-    url = JSON.parse(line).url ?? url;
-    if (url) break;
-  }
-  assert.ok(url, "the server starts");
-  return { server, url };
-}
-
 /** Everything for one test. `t.after` ends it. */
 export async function world(t) {
   assert.ok(HOLDPOINT_BIN && FAKE_MODEL_BIN, "`cargo xtask test --only agents` says where the programs are");
@@ -113,6 +86,7 @@ export async function world(t) {
   const modelUrl = `http://127.0.0.1:${proxy.address().port}`;
   const gemini = await fakeGemini();
   const w = {
+    ...person(url, tokens.person_token),
     home,
     project,
     url,
@@ -132,39 +106,7 @@ export async function world(t) {
       const requests = await (await fetch(`${fakeUrl}/fake/requests`)).json();
       return JSON.stringify([requests, gemini.requests]);
     },
-    async api(path, body) {
-      const headers = { authorization: `Bearer ${tokens.person_token}`, "content-type": "application/json" };
-      const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
-      const reply = await fetch(`${url}${path}`, init);
-      assert.ok(reply.ok, `${path}: ${reply.status} ${await reply.clone().text()}`);
-      return reply.json();
-    },
-    /** A hold that waits for people, as soon as there is one. The event stream tells; nothing is polled. */
-    async hold(fits = () => true) {
-      const headers = { authorization: `Bearer ${tokens.person_token}`, accept: "text/event-stream" };
-      const reply = await fetch(`${url}/v1/events?after=0`, { headers });
-      const looked = new Set();
-      let seen = "";
-      for await (const chunk of reply.body) {
-        seen += Buffer.from(chunk).toString();
-        for (const [id] of seen.matchAll(/hold_[0-9a-z]{26}/g)) {
-          if (looked.has(id)) continue;
-          looked.add(id);
-          const hold = await w.api(`/v1/holds/${id}`);
-          if (hold.state === "pending" && fits(hold)) return hold;
-        }
-      }
-      assert.fail("the event stream ended");
-    },
-    async answer(answer, fits) {
-      const hold = await w.hold(fits);
-      await w.api(`/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer });
-      return hold;
-    },
-    async killServer() {
-      server.kill("SIGKILL");
-      await once(server, "exit");
-    },
+    killServer: () => kill(server),
     /** At the address where it was, with everything that it had on disk. */
     async restartServer() {
       writeFileSync(join(home, "holdpoint.toml"), POLICY.replace("127.0.0.1:0", new URL(url).host));
@@ -219,15 +161,6 @@ export async function run(program, args, options) {
   child.stderr.on("data", (data) => (err += data));
   const [code] = await once(child, "close");
   return { code, out, err };
-}
-
-/** An address at which nobody listens. */
-export async function nowhere() {
-  const server = createServer();
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return `http://127.0.0.1:${port}`;
 }
 
 export const PROOF = "echo yes > proof.txt";
