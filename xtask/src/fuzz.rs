@@ -30,51 +30,51 @@ const COVERAGE: [&str; 7] = [
 ];
 
 #[derive(Debug, PartialEq, Eq)]
-struct Wish {
+struct Options {
     targets: Vec<String>,
     seconds: u64,
     list: bool,
 }
 
-impl Wish {
-    fn parse(words: &[String]) -> Result<Wish> {
-        let mut wish = Wish { targets: Vec::new(), seconds: SECONDS, list: false };
+impl Options {
+    fn parse(words: &[String]) -> Result<Options> {
+        let mut options = Options { targets: Vec::new(), seconds: SECONDS, list: false };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
-                "--list" => wish.list = true,
+                "--list" => options.list = true,
                 "--seconds" => {
                     let number = words.next().context("`--seconds` wants a number")?;
-                    wish.seconds = number.parse().context("`--seconds` wants a number")?;
-                    ensure!(wish.seconds > 0, "`--seconds` wants at least 1");
+                    options.seconds = number.parse().context("`--seconds` wants a number")?;
+                    ensure!(options.seconds > 0, "`--seconds` wants at least 1");
                 }
                 other if other.starts_with('-') => {
                     bail!("`fuzz` takes no `{other}`; see `cargo xtask fuzz --help`")
                 }
-                name => wish.targets.push(name.to_owned()),
+                name => options.targets.push(name.to_owned()),
             }
         }
-        Ok(wish)
+        Ok(options)
     }
 }
 
 pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let wish = Wish::parse(words)?;
+    let options = Options::parse(words)?;
     let all = targets(here)?;
-    if wish.list {
+    if options.list {
         all.iter().for_each(|name| println!("{name}"));
         return Ok(true);
     }
-    if let Some(name) = wish.targets.iter().find(|name| !all.contains(name)) {
+    if let Some(name) = options.targets.iter().find(|name| !all.contains(name)) {
         bail!("there is no target `{name}`; there are: {}", all.join(", "));
     }
-    let chosen = if wish.targets.is_empty() { &all } else { &wish.targets };
+    let chosen = if options.targets.is_empty() { &all } else { &options.targets };
     has_compiler()?;
     let folder = here.built.parent().unwrap_or(&here.built).join("fuzz");
     let program = build(here, &folder)?;
     let mut told = Vec::new();
     for name in chosen {
-        told.push(try_out(here, &folder, &program, name, wish.seconds)?);
+        told.push(try_out(here, &folder, &program, name, options.seconds)?);
     }
     println!();
     for Tried { name, inputs, each_second, edges, corpus, sound } in &told {
@@ -217,8 +217,8 @@ fn reached(line: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn parsed(words: &[&str]) -> Result<Wish> {
-        Wish::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    fn parsed(words: &[&str]) -> Result<Options> {
+        Options::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn targets_and_seconds_are_told_apart() {
-        let wish = parsed(&["sql", "--seconds", "5"]).expect("sound");
-        assert_eq!(wish, Wish { targets: vec!["sql".into()], seconds: 5, list: false });
+        let options = parsed(&["sql", "--seconds", "5"]).expect("sound");
+        assert_eq!(options, Options { targets: vec!["sql".into()], seconds: 5, list: false });
         assert_eq!(parsed(&[]).expect("sound").seconds, SECONDS);
         for wrong in [&["--seconds"][..], &["--seconds", "x"], &["--seconds", "0"], &["--sceonds"]]
         {

@@ -64,12 +64,12 @@ fn obey(words: &[String]) -> Result<bool> {
     let here = Checkout::find()?;
     match verb.as_str() {
         "test" => {
-            let wish = test::Wish::parse(rest)?;
-            if wish.list {
+            let options = test::Options::parse(rest)?;
+            if options.list {
                 print!("{}", test::listing());
                 return Ok(true);
             }
-            let ledger = Ledger::keep(&here, &wish.parts);
+            let ledger = Ledger::keep(&here, &options.parts);
             ledger.print_tests();
             Ok(ledger.is_clean())
         }

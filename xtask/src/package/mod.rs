@@ -87,18 +87,18 @@ impl Bench<'_> {
 }
 
 pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let wish = Wish::parse(words)?;
-    if wish.list {
+    let options = Options::parse(words)?;
+    if options.list {
         print!("{}", listing());
         return Ok(true);
     }
     let bench = Bench {
         here,
         version: version(here)?,
-        profile: wish.profile,
+        profile: options.profile,
         epoch: said(Job::new("git").args(["log", "-1", "--format=%ct"]).within(&here.root))?,
     };
-    for step in wish.steps {
+    for step in options.steps {
         eprintln!("--- {}: {}", step.name, step.about);
         (step.run)(&bench).with_context(|| format!("step `{}`", step.name))?;
     }
@@ -106,39 +106,39 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-struct Wish {
+struct Options {
     steps: Vec<Step>,
     profile: String,
     list: bool,
 }
 
-impl Wish {
-    fn parse(words: &[String]) -> Result<Wish> {
-        let mut wish = Wish { steps: Vec::new(), profile: "release".into(), list: false };
+impl Options {
+    fn parse(words: &[String]) -> Result<Options> {
+        let mut options = Options { steps: Vec::new(), profile: "release".into(), list: false };
         let mut words = words.iter().map(String::as_str).peekable();
         while let Some(word) = words.next() {
             match word {
-                "--list" => wish.list = true,
-                "--debug" => wish.profile = "dev".into(),
+                "--list" => options.list = true,
+                "--debug" => options.profile = "dev".into(),
                 "--only" => {
-                    let before = wish.steps.len();
+                    let before = options.steps.len();
                     while let Some(name) = words.next_if(|word| !word.starts_with('-')) {
                         let step = STEPS.iter().find(|step| step.name == name);
-                        wish.steps.push(*step.with_context(|| {
+                        options.steps.push(*step.with_context(|| {
                             format!(
                                 "there is no step `{name}`; `cargo xtask package --list` names them"
                             )
                         })?);
                     }
-                    ensure!(wish.steps.len() > before, "`--only` needs the name of a step");
+                    ensure!(options.steps.len() > before, "`--only` needs the name of a step");
                 }
                 other => bail!("`package` takes no `{other}`; see `cargo xtask package --help`"),
             }
         }
-        if wish.steps.is_empty() {
-            wish.steps = STEPS.to_vec();
+        if options.steps.is_empty() {
+            options.steps = STEPS.to_vec();
         }
-        Ok(wish)
+        Ok(options)
     }
 }
 
@@ -172,9 +172,9 @@ mod tests {
     fn steps_are_chosen_by_name() {
         let names = |line: &str| -> Result<String> {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            let wish = Wish::parse(&words)?;
-            let names: Vec<&str> = wish.steps.iter().map(|step| step.name).collect();
-            Ok(format!("{} {}", wish.profile, names.join(" ")))
+            let options = Options::parse(&words)?;
+            let names: Vec<&str> = options.steps.iter().map(|step| step.name).collect();
+            Ok(format!("{} {}", options.profile, names.join(" ")))
         };
         assert_eq!(names("").unwrap(), "release tarball deb image image-check sbom sums");
         assert_eq!(names("--only deb sums --debug").unwrap(), "dev deb sums");

@@ -64,12 +64,12 @@ const QUICK: [Part; 2] = [
     PARTS[1],
 ];
 
-pub(crate) struct Wish {
+pub(crate) struct Options {
     pub(crate) parts: Vec<Part>,
     pub(crate) list: bool,
 }
 
-impl Wish {
+impl Options {
     /// `--only` takes names up to the next option, and may be repeated. The parts keep our order.
     pub(crate) fn parse(words: &[String]) -> Result<Self> {
         let mut only: Vec<&str> = Vec::new();
@@ -95,10 +95,10 @@ impl Wish {
         }
         ensure!(!quick || only.is_empty(), "`--quick` and `--only` exclude each other");
         if quick {
-            return Ok(Wish { parts: QUICK.to_vec(), list });
+            return Ok(Options { parts: QUICK.to_vec(), list });
         }
         let wanted = |part: &&Part| only.is_empty() || only.contains(&part.name);
-        Ok(Wish { parts: PARTS.iter().filter(wanted).copied().collect(), list })
+        Ok(Options { parts: PARTS.iter().filter(wanted).copied().collect(), list })
     }
 }
 
@@ -116,8 +116,8 @@ mod tests {
 
     fn check(line: &str, wanted: &str) {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let told = match Wish::parse(&words) {
-            Ok(wish) => wish.parts.iter().map(|part| part.name).collect::<Vec<_>>().join(" "),
+        let told = match Options::parse(&words) {
+            Ok(options) => options.parts.iter().map(|part| part.name).collect::<Vec<_>>().join(" "),
             Err(refusal) => refusal.to_string(),
         };
         assert_eq!(told, wanted, "{line}");
