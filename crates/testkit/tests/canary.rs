@@ -17,11 +17,7 @@ use tokio::net::TcpListener;
 const CANARY: &str = "Kanarie\"7&ø/x+z-93";
 
 const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
+@SERVER@
 
 [callbacks]
 secret_envs = ["CANARY_HOOK"]

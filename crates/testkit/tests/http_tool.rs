@@ -9,15 +9,8 @@ use testkit::served::{Served, results, unsound};
 const TOKEN: &str = "Bearer canary-of-the-operator";
 
 const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
+@SERVER@
+@SCRIPTED@
 
 [[agents]]
 id = "clerk"

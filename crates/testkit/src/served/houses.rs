@@ -37,6 +37,29 @@ roles = ["admin"]
     )
 }
 
+/// What `@SERVER@` stands for: where it listens, and its database.
+pub(super) const SERVER: &str = r#"[server]
+listen = "127.0.0.1:@PORT@"
+
+[store]
+url = "sqlite:data"
+"#;
+
+/// What `@SCRIPTED@` stands for: the model `scripted`, which thinks with `script.toml`.
+pub(super) const SCRIPTED: &str = r#"[models.scripted]
+provider = "scripted"
+script = "script.toml"
+"#;
+
+/// What `@WITNESS@` stands for: a tool that leaves a note.
+pub(super) const WITNESS: &str = r#"[[tools]]
+name = "witness"
+kind = "command"
+description = "Leaves a note."
+argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
+input_schema = { type = "object", required = ["note"], properties = { note = { type = "string" } } }
+"#;
+
 /// Agent `worker`, who leaves notes.
 pub const NOTING: &str = r#"
 [server]

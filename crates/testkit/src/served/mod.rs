@@ -37,7 +37,9 @@ pub struct Served {
 
 impl Served {
     /// Writes `holdpoint.toml` and `script.toml` and starts. In both texts `@PORT@` stands for the
-    /// port and `@SITE@` for the folder that they lie in.
+    /// port and `@SITE@` for the folder that they lie in. `@SERVER@`, `@SCRIPTED@` and `@WITNESS@`
+    /// stand for settings that most tests have: a server with its database, a model that thinks with
+    /// `script.toml`, and a tool that leaves a note.
     pub async fn start(config: &str, script: &str) -> Served {
         let mut served = Served::prepare(config, script);
         served.up().await;
@@ -73,7 +75,7 @@ impl Served {
         self.server.insert(Server::start(&self.binary, &config, &tokens, &self.log()))
     }
 
-    /// The server, for whoever ends it in another way.
+    /// The server, for a test that ends it in another way.
     pub fn take(&mut self) -> Server {
         self.server.take().expect("a server that runs")
     }
@@ -95,6 +97,9 @@ impl Served {
     }
 
     pub fn write(&self, name: &str, text: &str) {
+        let text = text.replace("@SERVER@", houses::SERVER);
+        let text =
+            text.replace("@SCRIPTED@", houses::SCRIPTED).replace("@WITNESS@", houses::WITNESS);
         let text = text.replace("@PORT@", &self.port.to_string());
         let text = text.replace("@SITE@", &self.site.path().display().to_string());
         std::fs::write(self.path(name), text).expect("a file");

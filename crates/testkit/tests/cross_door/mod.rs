@@ -8,15 +8,8 @@ use surface::{SURFACES, Surface};
 use testkit::served::{Caller, Served, results, unsound};
 
 const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
+@SERVER@
+@SCRIPTED@
 
 [[agents]]
 id = "worker"
@@ -29,12 +22,7 @@ kind = "client"
 description = "Takes a note in the browser."
 input_schema = { type = "object" }
 
-[[tools]]
-name = "witness"
-kind = "command"
-description = "Leaves a note."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-input_schema = { type = "object", required = ["note"], properties = { note = { type = "string" } } }
+@WITNESS@
 
 [[people]]
 id = "ana"

@@ -5,15 +5,8 @@ use testkit::served::{Caller, Served};
 use tokio::process::Command;
 
 pub(crate) const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
+@SERVER@
+@SCRIPTED@
 
 [[agents]]
 id = "clerk"

@@ -29,15 +29,8 @@ pub(crate) fn script(tools: &[&str]) -> String {
 pub(crate) fn config(tools: &str, rules: &str) -> String {
     format!(
         r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
+@SERVER@
+@SCRIPTED@
 
 [[agents]]
 id = "worker"

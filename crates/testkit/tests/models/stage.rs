@@ -12,11 +12,7 @@ pub(crate) struct Stage {
 }
 
 const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
+@SERVER@
 
 [[agents]]
 id = "worker"
@@ -32,12 +28,7 @@ argv = ["/bin/sh", "-c", "printf 'looked: '; cat"]
 effects = "read_only"
 input_schema = { type = "object", required = ["note"], properties = { note = { type = "string" } } }
 
-[[tools]]
-name = "witness"
-kind = "command"
-description = "Leaves a note."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-input_schema = { type = "object", required = ["note"], properties = { note = { type = "string" } } }
+@WITNESS@
 
 [[tools]]
 name = "shop.note"

@@ -18,15 +18,8 @@ fn config(extra: &str) -> String {
 }
 
 const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
+@SERVER@
+@SCRIPTED@
 
 [[agents]]
 id = "worker"

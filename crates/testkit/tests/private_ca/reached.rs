@@ -53,11 +53,7 @@ async fn chats_hold_their_long_connections_over_tls() {
     dingtalk.line.behind(&dingtalk_line.origin("wss"));
     let config = format!(
         r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
+@SERVER@
 
 [[people]]
 id = "root"

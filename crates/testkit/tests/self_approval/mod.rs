@@ -12,15 +12,8 @@ use serde_json::{Value, json};
 use testkit::served::{Caller, Served, results, unsound};
 
 const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
+@SERVER@
+@SCRIPTED@
 
 [[agents]]
 id = "worker"
@@ -35,12 +28,7 @@ kind = "shell_cmd"
 roots = ["room"]
 time_limit = "5m"
 
-[[tools]]
-name = "witness"
-kind = "command"
-description = "Leaves a note."
-argv = ["/bin/sh", "@SITE@/append.sh", "@SITE@/witness"]
-input_schema = { type = "object", required = ["note"], properties = { note = { type = "string" } } }
+@WITNESS@
 
 [[tools]]
 name = "deploy"

@@ -4,15 +4,8 @@ use serde_json::Value;
 use testkit::served::{Served, results, run};
 
 const CONFIG: &str = r#"
-[server]
-listen = "127.0.0.1:@PORT@"
-
-[store]
-url = "sqlite:data"
-
-[models.scripted]
-provider = "scripted"
-script = "script.toml"
+@SERVER@
+@SCRIPTED@
 
 [[agents]]
 id = "worker"
