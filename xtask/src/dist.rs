@@ -45,7 +45,7 @@ struct Yard<'a> {
     compiler: String,
     /// What this machine is called by the compiler.
     host: String,
-    /// Flags that whoever calls us wants to have.
+    /// The caller's own flags.
     flags: String,
 }
 

@@ -1,7 +1,7 @@
 //! Hooks of coding agents that we did not write: what an agent hands over before a call, what people are asked about
 //! it, whether an approval is for exactly that call, and what the agent understands of a reply.
 //!
-//! Pure. Whoever asks (the command `holdpoint hook`, or the server for HTTP hooks) opens the hold, waits and reports
+//! Pure. The caller (the command `holdpoint hook`, or the server for HTTP hooks) opens the hold, waits and reports
 //! the start; the agent's files are seen through [`AgentFiles`]. So both judge alike.
 
 mod diff;

@@ -1,5 +1,5 @@
 //! What the connectors make of foreign bytes, without a connection around them: the very functions
-//! that they call, for whoever tries them with hostile input. Signatures are judged before any of
+//! that they call, for fuzzers. Signatures are judged before any of
 //! these, and are tried where they are judged.
 
 use domain::time::Timestamp;

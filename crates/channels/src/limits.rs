@@ -89,7 +89,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 pub(crate) const SOCKET_MESSAGE_BYTES_MAX: usize = EVENT_BYTES_MAX + (64 << 10);
 /// What a platform says of a failure, in our log and on the page.
 pub(crate) const SAID_CHARACTERS_MAX: usize = 300;
-/// Whoever wants us to stay away for longer is asked again all the same.
+/// A platform that wants us to wait for longer is asked again after this all the same.
 pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(3_600);
 /// Below half an hour a new token is given, and the old one still works.
 pub(crate) const FEISHU_TOKEN_LEFT_MS: u64 = 30 * 60_000;

@@ -91,7 +91,7 @@ impl ChatService {
         Ok(())
     }
 
-    /// Whoever is about to draw it themselves says what they draw: then nonce and code are already
+    /// A caller that is about to draw it says what it draws: then nonce and code are already
     /// those of what is asked now.
     pub(crate) async fn schedule_repaint(
         &self,
@@ -116,7 +116,7 @@ impl ChatService {
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
             }
-            // Whoever takes it up draws the hold as it is then: nothing need be written for that.
+            // The sender draws the hold as it is when it takes it up: nothing need be written for that.
             let is_next = due_at.is_some_and(|at| at <= soonest) && delivery.attempts == 0;
             if drawn.is_none() && is_next && delivery.painted < delivery.wanted {
                 return None;

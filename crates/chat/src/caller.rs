@@ -6,7 +6,7 @@ use ports::channel::Operator;
 use crate::{ChannelRuntime, ChatService};
 
 impl ChatService {
-    /// Whoever is linked to this account, by any of the names that the platform vouches for. Where two
+    /// The person linked to this account, by any of the names that the platform vouches for. Where two
     /// names lead to two people, nobody can say who it was, and it was nobody.
     pub(crate) fn caller(
         &self,

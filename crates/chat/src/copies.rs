@@ -1,7 +1,7 @@
 //! Another message with a prompt that stands already. Some platforms cannot tell that the same thing is sent
 //! twice: when their answer is lost, or nobody lives to hear it, the prompt is sent once more, and where the
 //! first one stands is known when somebody presses it. Its nonce says that it was once ours, and the platform
-//! that it stands on that message: whoever presses could name any other. From then on it takes answers and is
+//! that it stands on that message: the person who presses could name any other. From then on it takes answers and is
 //! drawn like the one that we know of.
 
 use domain::time::Timestamp;

@@ -1,5 +1,5 @@
 //! What is made of records that may be damaged, without a store around them: the very functions that read
-//! them, for whoever tries them with hostile input.
+//! them, for fuzzers.
 
 use domain::id::HoldId;
 use domain::time::Timestamp;

@@ -326,7 +326,7 @@ impl ChatService {
         Ok(())
     }
 
-    /// Whoever is linked to nobody decides nothing; that they tried is written down.
+    /// An account that is linked to no person decides nothing; that it tried is written down.
     async fn stranger_answers(
         &self,
         wire: &ChannelRuntime,

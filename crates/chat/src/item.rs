@@ -208,7 +208,7 @@ pub(crate) async fn read_record<T: Outgoing>(
     }
 }
 
-/// The same for whoever writes against the version of the note: if the item is another one, so is the note.
+/// The same for a write against the version of the note: if the item is another one, so is the note.
 async fn read_apart<T: Outgoing>(
     store: &dyn Store,
     shelves: &NoteNamespaces,
@@ -222,7 +222,7 @@ async fn read_apart<T: Outgoing>(
         let due_at = Some(item.ready_at());
         return Ok(Some(LoadedRecord { record, note_version: None, item: Some(item), due_at }));
     }
-    // The note first: whoever changes the item changes it, too, and then this version is old.
+    // The note first: a change of the item changes it, too, and then this version is old.
     let Some(note) = store.note(&shelves.out, key).await? else { return Ok(None) };
     let Some(record) = notes::parse_value(&shelves.out, key, &note.value) else { return Ok(None) };
     let item = store.outbox_item(&shelves.queue, key).await?;
@@ -234,7 +234,7 @@ async fn read_apart<T: Outgoing>(
 /// Who changes a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ItemWriter {
-    /// Whoever has sent it, or tried to: the lease ends, unless there is a new one.
+    /// The task that has sent it, or tried to: the lease ends, unless there is a new one.
     Sender,
     /// Anybody else. One that stays due as it was stays with its sender.
     Other,

@@ -88,8 +88,8 @@ struct ChatInner {
     closing: CancellationToken,
 }
 
-/// A line, and what is going on there right now. A cache of nothing: whoever restarts finds all of it in
-/// the records.
+/// A channel, and what is going on there right now. Scheduling state only; the store is the source of
+/// truth.
 struct ChannelRuntime {
     name: Arc<str>,
     line: Connector,

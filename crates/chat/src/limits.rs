@@ -24,7 +24,7 @@ pub struct Limits {
     pub press_wait: Duration,
     /// Between two questions back about the same hold.
     pub reask_every_ms: u64,
-    /// After so many a hold is not asked about again: whoever has not understood three times will not.
+    /// After so many a hold is not asked about again: a person who has not understood three times will not.
     pub reasks: u32,
     /// Wrong codes for one prompt; then words do not answer it any more.
     pub bad_codes: u32,
@@ -101,6 +101,6 @@ pub(crate) const TEXT_BYTES_MAX: usize = 16_000;
 /// Names that one chat has had. A group of Telegram's gets another one once.
 pub(crate) const NAMES_MAX: usize = 4;
 /// Refused answers of one channel that are listed in the log one by one, and for how long. A person makes a
-/// few mistakes in an hour; whoever makes more of them is known by then, and the rest is counted.
+/// few mistakes in an hour; an account that makes more is known by then, and the rest is counted.
 pub(crate) const REFUSALS_PER_WINDOW: u32 = 100;
 pub(crate) const REFUSALS_WINDOW_MS: u64 = 3_600_000;

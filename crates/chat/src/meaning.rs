@@ -94,7 +94,7 @@ pub(crate) fn of_verdict(hold: &Hold, verdict: &ReplyVerdict) -> Option<Answer> 
     }
 }
 
-/// A label that is the number of another place, as in "1. 3, 2. 5, 3. 7": whoever says `3` may mean either.
+/// A label that is the number of another place, as in "1. 3, 2. 5, 3. 7": a reply `3` may mean either.
 pub(crate) fn without_doubt(hold: &Hold, verdict: ReplyVerdict) -> ReplyVerdict {
     let Question::Choose { options, .. } = &hold.question else { return verdict };
     let ReplyVerdict::Choice(ChosenOptions::One(place), VerdictSource::Label) = &verdict else {

@@ -61,7 +61,7 @@ impl ChatService {
         let now = self.0.clock.now();
         let mut moved = false;
         let change = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
-            // Whoever sends it just now says what comes next.
+            // The task that sends it just now says what comes next.
             let leased = matches!(delivery.stage, Stage::Reserved) && wire.is_on_its_way(delivery);
             let due_at = due_at.filter(|_| leased).unwrap_or(now);
             moved = delivery.move_to(from, to);

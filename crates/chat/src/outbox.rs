@@ -104,7 +104,7 @@ impl ChatService {
         }
     }
 
-    /// Starts whatever can be, and says when something else falls due. Whoever is on its way wakes us
+    /// Starts whatever can be, and says when something else falls due. A message on its way wakes us
     /// when it has arrived.
     async fn start_due(
         &self,
@@ -197,7 +197,7 @@ impl OnItsWay {
 impl Drop for OnItsWay {
     fn drop(&mut self) {
         self.wire.desk(self.lane.in_order).busy().remove(&self.lane.name);
-        // Whoever waited for it need not any more.
+        // Those who waited for it go on.
         self.wire.noted.notify_waiters();
         // What was sent may have gone over into the other lane of its chat.
         self.wire.wake();

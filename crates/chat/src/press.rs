@@ -88,7 +88,7 @@ pub(crate) struct VerifiedPress {
 }
 
 impl VerifiedPress {
-    /// Whether whoever pressed is among those who may answer.
+    /// Whether the person who pressed is among those who may answer.
     pub(crate) fn is_admitted(&self, people: &People) -> bool {
         let person = self.caller.person();
         person.is_some_and(|person| self.hold.admits(person.id(), people))
@@ -189,7 +189,7 @@ impl ChatService {
         })
     }
 
-    /// Everything that is asked of a press before its meaning. `Err` says what whoever pressed is told.
+    /// Everything that is asked of a press before its meaning. `Err` says what the person is told.
     async fn verify_press(
         &self,
         wire: &Arc<ChannelRuntime>,

@@ -139,7 +139,7 @@ pub(crate) struct StoredPosted {
 
 impl PromptRecord {
     /// A prompt of this hold that nobody has seen yet, from fresh random bits. What it shows of the risk
-    /// decides about the code: whoever says yes to something dangerous has read it.
+    /// decides about the code: a person who says yes to something dangerous has read it.
     pub(crate) fn reserve(
         hold: &Hold,
         place: &Destination,

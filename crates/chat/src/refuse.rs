@@ -62,7 +62,7 @@ impl Refusals {
 }
 
 impl ChatService {
-    /// What whoever tried is told does not depend on this.
+    /// What the person who tried is told does not depend on this.
     pub(crate) async fn refuse(&self, wire: &ChannelRuntime, tried: Tried<'_>) {
         let Tried { hold, event, why, .. } = &tried;
         let identity = tried.identity();
@@ -87,7 +87,7 @@ impl ChatService {
         }
         let now = self.0.clock.now();
         let Some(unlisted) = wire.refusals.admit(now) else { return Ok(()) };
-        // As whoever answers is known: by any of their names, and by those of this channel first.
+        // As an approver is known: by any of their names, and by those of this channel first.
         let caller = operator.and_then(|operator| self.caller(wire, operator, event));
         let person = caller.and_then(|caller| caller.actor().accountable().cloned());
         let refused = RefusedAnswer {
@@ -98,7 +98,7 @@ impl ChatService {
             why: (*why).to_owned(),
             unlisted,
         };
-        // In the log first: whoever dies in between lists it twice rather than never.
+        // In the log first: a crash in between lists it twice rather than never.
         // mutant: refusals-not-in-the-log
         self.0.engine.note_refused(refused).await?;
         let forget_at = Some(now.plus_ms(self.0.limits.seen_ms));

@@ -55,7 +55,7 @@ impl ChatService {
         note: &str,
         key: &str,
     ) -> Result<bool, Error> {
-        // On disk before anything leaves: whoever finds it after a crash knows that it may have been sent.
+        // On disk before anything leaves: after a crash it is known that it may have been sent.
         let now = self.0.clock.now();
         let lease = self.lease(wire, now);
         let (mut idle, mut first) = (false, false);
@@ -356,7 +356,7 @@ impl ChatService {
         }
     }
 
-    /// Whoever looks at the hold sees who was not asked, and why.
+    /// The hold shows who was not asked, and why.
     async fn undelivered(
         &self,
         wire: &ChannelRuntime,
@@ -435,7 +435,7 @@ impl ChatService {
             ChannelError::Never(_) | ChannelError::Gone(_) | ChannelError::Moved(_) => {
                 return None;
             }
-            // Whoever wants us to stay away for longer is asked again all the same.
+            // A platform that wants us to wait for longer is asked again all the same.
             ChannelError::Again { after, .. } => after.unwrap_or_default().min(limits.retry_max),
             ChannelError::Unknown(_) => Duration::ZERO,
         };

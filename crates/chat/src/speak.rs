@@ -1,5 +1,5 @@
 //! Says something in a chat, message by message. How far it came is on disk before the next one leaves, so
-//! that whoever goes on repeats at most the message that nobody knows of.
+//! that a restart repeats at most the one message whose fate is unknown.
 
 use std::sync::Arc;
 

@@ -234,7 +234,7 @@ impl StartedCall {
         Ok(StartedCall { call: Arc::new(call), attempt: self.attempt })
     }
 
-    /// The call itself, for whoever clears up after it. It clears nothing.
+    /// The call itself, for cleaning up after it. It clears nothing.
     pub fn shared(&self) -> Arc<Call> {
         self.call.clone()
     }

@@ -1,4 +1,4 @@
-//! What a decision needs to know about the world, passed in by whoever asks for it.
+//! What a decision needs to know about the world, passed in by the caller.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use ring::digest::{SHA256, digest};
 
-/// Says which bytes are meant, whoever holds them.
+/// Says which bytes are meant, wherever they are.
 ///
 /// ```
 /// let digest = holdpoint_domain::digest::Digest::of(b"rm -rf build");

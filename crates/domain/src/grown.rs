@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 const FIRST_ROOM: usize = 8;
 
-/// Places are shared, and each is filled once. Whoever comes to a place that somebody else has filled
-/// since the two parted goes on in places of their own.
+/// Slots are shared between clones, and each is filled once. When two clones push to the same slot, the
+/// later one copies.
 pub struct Grown<T> {
     places: Arc<[OnceLock<T>]>,
     len: usize,

@@ -29,7 +29,7 @@ impl Role {
 /// Who wrote a message. Filtering goes by this type, never by what a text looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Whoever the role says: a person, the model, a tool.
+    /// The one that the role says: a person, the model, a tool.
     Own,
     /// A `user` message that the runtime wrote, such as the word that somebody decided.
     Runtime,

@@ -118,7 +118,7 @@ impl ResultKind {
     }
 }
 
-/// Every way of not running, each said in its own words and attributed to whoever caused it.
+/// Every way of not running, each said in its own words and attributed to its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotRun {
     DeniedBy {

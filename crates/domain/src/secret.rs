@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 const PREFIX: &str = "secret:";
 
 /// A value that nobody may see by accident: it has no `Display`, no `Serialize`, and its `Debug`
-/// says nothing. Whoever wants to know it must ask for it by name.
+/// says nothing. Code that needs it must ask for it by name.
 ///
 /// ```compile_fail
 /// let secret = holdpoint_domain::secret::SecretValue::new(serde_json::json!("hunter2"));

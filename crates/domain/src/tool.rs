@@ -47,7 +47,7 @@ impl fmt::Display for Effects {
 pub enum Place {
     /// By one of our tool hosts, after a grant.
     Server,
-    /// By whoever answers the `perform` hold: a browser, a person.
+    /// By the browser or person that answers the `perform` hold.
     Client,
     /// In a person's head: the call is a question (`choose` or `fill`) and the answer its result.
     Person,

@@ -224,7 +224,7 @@ impl Live {
 
 impl Channel {
     fn tell(&mut self, said: LiveDelta) {
-        // Whoever listened may have gone.
+        // Listeners may have gone.
         self.listeners.retain(|listener| match listener.upgrade() {
             Some(queue) => {
                 queue.put(said.clone());
@@ -238,7 +238,7 @@ impl Channel {
         self.speaking.is_none() && self.listeners.iter().all(|ear| ear.strong_count() == 0)
     }
 
-    /// Only the rest of a text is said, however long it is: whoever is slow must not get more to
+    /// Only the rest of a text is said, however long it is: a slow listener must not get more to
     /// read than others.
     fn missed(&self, heard: Option<Upto>) -> Vec<LiveDelta> {
         let now = self.speaking.as_ref();

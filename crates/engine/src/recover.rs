@@ -152,8 +152,8 @@ impl Engine {
         });
     }
 
-    /// Whoever wrote to a session last is its owner, and need not be whoever runs its calls: a node
-    /// that takes a message does not finish what another was doing when it died.
+    /// The node that wrote to a session last owns it, and need not be the one that runs its calls: a
+    /// node that takes a message does not finish what another was doing when it died.
     async fn has_orphans(&self, id: SessionId) -> Result<bool, Error> {
         let session = self.load_session(id).await?;
         Ok(!self.orphans(&session).await?.is_empty())

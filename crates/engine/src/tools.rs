@@ -27,7 +27,7 @@ pub(crate) struct OfferedTools {
     shelves: Vec<Arc<Shelf>>,
 }
 
-/// All tools as they were at one moment, for whoever must not see them change.
+/// All tools as they were at one moment, for a caller that must not see them change.
 pub(crate) struct ToolsNow<'a> {
     fixed: &'a HashMap<Arc<str>, Arc<dyn ToolHost>>,
     shelves: Vec<Arc<Shelf>>,

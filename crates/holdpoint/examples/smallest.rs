@@ -41,7 +41,7 @@ async fn main() -> anyhow::Result<()> {
         .build()
         .await?;
 
-    // Whoever sits at this terminal is Ana. That is this program's word; in a server it would come after a login.
+    // The person at this terminal is Ana. That is this program's word; in a server it would come after a login.
     let ana = holdpoint.vouch("ana", "at the terminal")?;
     let session = holdpoint.open(&ana, "support").await?;
     let mut rest = session.ask("Order 7 arrived broken.").await?;

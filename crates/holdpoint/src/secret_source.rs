@@ -13,7 +13,7 @@ pub enum SecretSource {
 }
 
 impl SecretSource {
-    /// `what` it is, for whoever must mend it.
+    /// `what` it is, for the operator who must mend it.
     pub(crate) fn read(&self, what: &str) -> std::result::Result<String, String> {
         let (text, place) = match self {
             SecretSource::Env(name) => {

@@ -74,7 +74,7 @@ fn first_admin(house: &RunningEngine) -> Option<PersonId> {
     people.iter().find(|person| person.roles.contains(ADMIN)).map(|person| person.id.clone())
 }
 
-/// Tokens for whoever sets the server up without a browser. Written once: what is there is kept.
+/// Tokens for an operator who sets the server up without a browser. Written once: what is there is kept.
 async fn bootstrap(engine: &Engine, path: &Path, admin: &PersonId) -> Result<()> {
     if path.exists() {
         return Ok(());

@@ -1,5 +1,5 @@
 //! What the clients make of foreign bytes, without a client around it: the very functions that they
-//! call, for whoever tries them with hostile input.
+//! call, for fuzzers.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -111,7 +111,7 @@ impl Http {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // Whoever came first installed the same one.
+        // An error means that the same one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
             // A key must not follow a redirect to another house.

@@ -1,4 +1,4 @@
-//! Whoever thinks, behind the one port [`ports::model::Model`]: a folder for each kind of model, and
+//! Models, behind the one port [`ports::model::Model`]: a folder for each kind of model, and
 //! one suite (`conformance`) that all of them pass.
 //!
 //! Models behind somebody's API share a client: it sends, waits, tries again and puts

@@ -31,7 +31,7 @@ pub enum Answered {
     },
 }
 
-/// Puts questions to people for one running call. When whoever waits goes away, the question is
+/// Puts questions to people for one running call. When the caller drops the wait, the question is
 /// withdrawn.
 #[async_trait]
 pub trait Asker: Send + Sync {

@@ -46,8 +46,8 @@ use tokio_util::sync::CancellationToken;
 
 /// One request, rebuilt from our own transcript every time. The validator in `agent` has passed it.
 ///
-/// It borrows what was said: a long conversation is not copied for every thought. Whoever keeps a
-/// request longer than the thought takes [`ModelRequest::into_owned`].
+/// It borrows what was said: a long conversation is not copied for every thought. To keep a
+/// request for longer, take [`ModelRequest::into_owned`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest<'a> {
     /// The agent's instructions.

@@ -66,7 +66,7 @@ pub struct OutboxItem {
     /// in a lane of their own beside it, and wait for nobody.
     pub order: Option<OutboxOrder>,
     pub due_at: Timestamp,
-    /// Whoever sends it just now.
+    /// The task that sends it just now.
     pub lease: Option<OutboxLease>,
     /// Failed attempts, and the one that is being made.
     pub attempts: u32,

@@ -1,4 +1,4 @@
-//! Whoever carries calls out.
+//! Tool hosts: what carries calls out.
 
 #![warn(missing_docs)]
 

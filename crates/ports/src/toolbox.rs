@@ -18,7 +18,7 @@ pub struct Shelf {
 }
 
 /// A set of tools that may change while the house runs. A tool whose definition changes is another
-/// host under the same name, so that whoever holds the earlier one still holds what they looked at.
+/// host under the same name, so that a holder of the earlier one still has what they looked at.
 pub trait Toolbox: Send + Sync {
     /// An agent that lists this name is offered everything in the box.
     fn name(&self) -> &str;

@@ -1,5 +1,5 @@
 //! What the door makes of foreign bytes, without a server around it: the very functions that the
-//! handlers call, for whoever tries them with hostile input. Refusals are the documents that would
+//! handlers call, for fuzzers. Refusals are the documents that would
 //! be sent.
 
 mod query;

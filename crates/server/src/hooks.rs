@@ -21,7 +21,7 @@ use crate::peer;
 use crate::problem::{Problem, Reply};
 use crate::rate::Buckets;
 
-/// Whoever has the channels.
+/// The channels, as webhook requests reach them.
 pub trait Hooks: Send + Sync {
     /// `None`: there is no such channel.
     fn hook<'a>(

@@ -123,7 +123,7 @@ impl Recent {
         }
     }
 
-    /// Runs `act` once per key; whoever repeats it, also at the same time, gets its reply. A
+    /// Runs `act` once per key; a repeat, also at the same time, gets its reply. A
     /// refusal is not kept: what was refused may be tried again.
     pub(crate) async fn once(
         &self,

@@ -114,8 +114,8 @@ fn builder(app: &App) -> auto::Builder<TokioExecutor> {
 
 struct Connection {
     builder: Arc<auto::Builder<TokioExecutor>>,
-    /// Whoever has asked for nothing by then has to make room. A library that does not know yet which
-    /// protocol somebody speaks waits for ever to hear it.
+    /// A connection without a request by then has to make room. The library waits for ever to learn
+    /// which protocol a client speaks.
     first_request: Duration,
     /// Nothing new is taken any more.
     closing: CancellationToken,

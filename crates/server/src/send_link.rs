@@ -21,7 +21,7 @@ use crate::problem::{Problem, Reply};
 use crate::wire::{LinkPromised, LinkWanted};
 use crate::{auth, peer};
 
-/// Whoever can write to people directly.
+/// Sends a login link to a person directly.
 pub trait LinkSender: Send + Sync {
     /// The channel on which this person has a linked account that can be written to, if any.
     fn channel_of(&self, person: &PersonId) -> Option<String>;

@@ -1,6 +1,6 @@
 //! A bounded share of places for strangers, in which the newest always finds one: the oldest of the address
-//! that has the most places leaves for it. Whoever is honest has few and is done in a moment; whoever comes
-//! again and again, or only holds places, loses their own.
+//! that has the most places leaves for it. An honest client has few and is done in a moment; one that comes
+//! again and again, or only holds places, loses its own.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -50,7 +50,7 @@ fn written(page: &str, all: &[Mutant], tried: &[(String, Verdict)]) -> Result<St
         let by = match (new, old.get(mutant.name.as_str())) {
             (Some((_, verdict)), _) => cell(verdict),
             (None, Some((breaks, by))) if *breaks == mutant.breaks => (*by).to_owned(),
-            // Whoever breaks another promise than when it was tried was not tried.
+            // A mutant that breaks another promise than when it was tried was not tried.
             (None, _) => continue,
         };
         if mutant.group != group {

@@ -8,7 +8,7 @@
 //! that shows everything.
 //!
 //! A button is a pointer and never an authority: it names a delivery, an option and a nonce, and
-//! whoever presses it is judged elsewhere.
+//! the person who presses it is judged elsewhere.
 
 mod asked;
 mod asks;

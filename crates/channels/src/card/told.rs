@@ -1,4 +1,4 @@
-//! What whoever pressed is told at once, for their eyes only.
+//! What the person who pressed is told at once, for their eyes only.
 
 use domain::hold::HoldState;
 use domain::visible::visible;

@@ -1,4 +1,4 @@
-//! The reply to a press. What everybody may see goes into the card; a refusal only to whoever pressed.
+//! The reply to a press. What everybody may see goes into the card; a refusal only to the person who pressed.
 
 use ports::channel::{Busy, PressReply, Redraw};
 use serde_json::{Value, json};

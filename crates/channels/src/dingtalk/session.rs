@@ -29,7 +29,7 @@ pub(super) struct SessionWebhook {
     user: Option<String>,
 }
 
-/// Whoever has the address can write in the conversation: no log shows it.
+/// The address lets its holder write in the conversation: no log shows it.
 impl fmt::Debug for SessionWebhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("until", &self.until).finish_non_exhaustive()
@@ -73,7 +73,7 @@ impl Sessions {
 }
 
 impl SessionWebhook {
-    /// What the API would be told, in the form that is taken there. Whoever is replied to is called.
+    /// What the API would be told, in the form that is taken there. The person who is replied to is mentioned.
     pub(super) fn body(&self, message_key: &str, param: &Value, reply_to: Option<&str>) -> Value {
         let called = self.user.iter().filter(|_| reply_to == Some(self.message.as_str()));
         let at = json!({"atUserIds": called.collect::<Vec<_>>(), "isAtAll": false});

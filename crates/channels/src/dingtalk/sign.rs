@@ -1,5 +1,5 @@
 //! DingTalk's signatures over HTTP. They cover a time and not the body, so they prove less than others:
-//! whoever uses this mode adds a secret path, and takes no yes in words above a low risk.
+//! an operator who uses this mode adds a secret path, and takes no yes in words above a low risk.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

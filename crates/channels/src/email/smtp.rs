@@ -67,7 +67,7 @@ async fn connect(settings: &EmailSettings, from: &Mailbox) -> Result<Smtp, Chann
         true => ChannelError::Never(format!("{host}: {}", error_text(&error))),
         false => again(format!("{host}: {}", error_text(&error))),
     };
-    // Whoever came first installed the same one.
+    // An error means that the same one is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let parameters = || TlsParameters::new_rustls(host.clone()).map_err(failed);
     let first = match settings.tls {

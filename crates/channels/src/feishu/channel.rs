@@ -149,8 +149,8 @@ impl Feishu {
         })
     }
 
-    /// Whoever took back what is replied to, or what a thread began with, still waits for what we say: it
-    /// goes to the chat then.
+    /// A person who recalled the message that is replied to, or that a thread began with, still waits for
+    /// what we say: it goes to the chat then.
     async fn send_or_at_large(
         &self,
         place: &Destination,

@@ -25,7 +25,7 @@ pub(super) async fn hook(feishu: &Feishu, request: WebhookRequest, inbox: &dyn I
                 return reply(401, json!({}));
             }
             // A press is not cut short at the platform's deadline: the answer would be lost with it.
-            // Whoever pressed sees an error of the platform then, and the card a moment later.
+            // The person who pressed sees an error of the platform then, and the card a moment later.
             match feishu.take(&event, inbox).await {
                 EventOutcome::Ack => reply(200, json!({})),
                 EventOutcome::Reply(told) => reply(200, told),

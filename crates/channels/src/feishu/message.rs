@@ -6,7 +6,7 @@ use crate::card::{Card, Language, Rendered};
 use crate::limits::FEISHU_TEXT_BYTES_MAX;
 use crate::plain;
 
-/// The content of a `text` message. A text takes a yes only as a reply, so whoever sends it says in the
+/// The content of a `text` message. A text takes a yes only as a reply, so its sender says in the
 /// card's hint how.
 pub fn text_message(card: &Card) -> Rendered {
     let write = |card: &Card| json!({"text": literal(&plain::card_text(card))});

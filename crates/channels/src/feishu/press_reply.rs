@@ -1,4 +1,4 @@
-//! The reply to a press: a toast for whoever pressed, and the card as it now is for everybody.
+//! The reply to a press: a toast for the person who pressed, and the card as it now is for everybody.
 
 use ports::channel::{Busy, PressReply, Redraw};
 use serde_json::{Value, json};

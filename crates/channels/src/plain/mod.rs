@@ -9,8 +9,8 @@ use crate::limits::PLAIN_COLUMNS_MAX;
 const WRAPPED_MARK: &str = "┆ ";
 
 /// The whole card. Nothing is cut here: who has a bound cuts the card first. Foreign lines are wrapped
-/// here, narrower than any screen, with a mark before each: whoever shows the text need not wrap them
-/// again.
+/// here, narrower than any screen, with a mark before each: the surface that shows the text need not wrap
+/// them again.
 pub fn card_text(card: &Card) -> String {
     let mut lines = vec![card.headline.clone()];
     for block in card.flow() {

@@ -166,7 +166,7 @@ fn actions(card: &Card) -> Option<Value> {
     Some(json!({"type": "actions", "block_id": block, "elements": elements}))
 }
 
-/// Whoever presses is asked once more, before anything is sent to us.
+/// Slack asks the person who presses once more, before it sends anything to us.
 fn confirmed(mut drawn: Value, button: &Button, card: &Card) -> Value {
     if button.asks_twice {
         let words = CardWords(card.language);

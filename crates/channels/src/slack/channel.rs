@@ -79,7 +79,7 @@ impl SlackApp {
             Destination::Chat { chat, thread, direct } => {
                 Ok(SlackTarget { channel: chat.clone(), thread: thread.clone(), direct: *direct })
             }
-            // Slack finds the conversation with whoever is named.
+            // Slack finds the conversation with the person who is named.
             Destination::Person(person) => {
                 Ok(SlackTarget { channel: self.user(person)?, thread: None, direct: true })
             }

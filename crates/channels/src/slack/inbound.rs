@@ -45,7 +45,7 @@ impl SlackApp {
         }
     }
 
-    /// One interaction. It does not come again, so whoever made it is told when it got lost.
+    /// One interaction. It does not come again, so the person who made it is told when it got lost.
     pub(super) async fn interaction(
         self: &Arc<Self>,
         payload: &Value,
@@ -132,7 +132,7 @@ impl SlackApp {
         Word::busy(self.settings.language)
     }
 
-    /// For the eyes of whoever pressed.
+    /// Only the person who pressed sees it.
     fn whisper(self: &Arc<Self>, spot: Spot, word: &Word) {
         let (app, text) = (self.clone(), word.text.clone());
         self.errands.run(async move {

@@ -9,7 +9,7 @@ use super::form::form;
 use super::key::action_key;
 use crate::signed::hex;
 
-/// Where whoever pressed is, to answer them there.
+/// Where the person who pressed is, to answer them there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) chat: String,

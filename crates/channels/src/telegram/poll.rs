@@ -112,7 +112,7 @@ impl Bot {
                 Err(TelegramFailure::Wait { after: Some(after), .. }) if after.as_secs() < 10 => {
                     self.clock.sleep(after).await;
                 }
-                // Whoever pressed has been waiting for too long; the message shows them the truth.
+                // The person who pressed has waited for too long; the message shows them the truth.
                 Err(TelegramFailure::Refused(refusal)) if refusal.says("query is too old") => {
                     return;
                 }

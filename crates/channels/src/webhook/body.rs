@@ -14,7 +14,7 @@
 //! for an expired or cancelled hold, and has `"by":null` where a rule or a grant spoke.
 //!
 //! Nothing in here changes after the decision, so a repeat has the same bytes. Secret values stand
-//! as `[secret]`; whoever may know them reads the hold over the API.
+//! as `[secret]`; a caller who may know them reads the hold over the API.
 
 use domain::answer::Answer;
 use domain::call::Call;

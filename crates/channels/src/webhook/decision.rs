@@ -3,7 +3,7 @@
 //! ```json
 //! {"hold":"hold_…","digest":"sha256:…","actor":{"id":"ana@example.com"},"answer":{"verdict":"approve"}}
 //! ```
-//! Every part is looked at and nothing is passed over: whoever answers must not think they said something
+//! Every part is looked at and nothing is passed over: an approver must not think they said something
 //! that was ignored. A call is not edited from here; that is done on the page.
 
 use domain::answer::{Answer, DenyReason, Scope};

@@ -9,7 +9,7 @@
 //!   "decision":null,"outcome":null}}}
 //! ```
 //! `text` is the one rendering that all surfaces share; it is what the digest's person should be shown. In
-//! it every line with a foreign word begins with a bar; whoever wraps lines draws `parts` instead.
+//! it every line with a foreign word begins with a bar; a receiver that wraps lines draws `parts` instead.
 
 use domain::hold::{Decision, Hold, HoldOutcome, HoldState, Question};
 use domain::time::Timestamp;

@@ -1,7 +1,7 @@
 //! Signed webhooks: tells a program that its hold is decided, at the address it gave.
 //!
 //! The form is Standard Webhooks: headers `webhook-id` (the same over retries), `webhook-timestamp`
-//! and `webhook-signature`. The address comes from whoever opened the hold, so it is not trusted:
+//! and `webhook-signature`. The address comes from the program that opened the hold, so it is not trusted:
 //! `egress` keeps us from being sent into our own network.
 
 mod body;

@@ -101,7 +101,7 @@ async fn connect(url: &str, beside: &Url) -> Result<Socket, NoSocket> {
 }
 
 fn tls() -> Result<ClientConfig, String> {
-    // Whoever came first installed the same one.
+    // An error means that the same one is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = ClientConfig::builder()
         .with_platform_verifier()

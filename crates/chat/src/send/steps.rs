@@ -92,7 +92,7 @@ impl Steps {
     }
 }
 
-/// What a change of a hold means to whoever follows it; `None` if they have nothing of it.
+/// What a change of a hold means to its followers; `None` if they have nothing of it.
 pub(crate) fn kind_of(change: &HoldChange) -> Option<StepKind> {
     match change {
         HoldChange::Revealed(_) => None,

@@ -8,7 +8,7 @@ pub struct AskedBy<'a> {
     /// The name of the token with which a program opened the hold, or the hold's session.
     pub program: Option<&'a str>,
     pub agent: Option<&'a str>,
-    /// Who answers for it. For a program it is whoever made its token, who did not ask themselves.
+    /// Who answers for it. For a program it is the maker of its token, who did not ask themselves.
     pub on_behalf_of: Option<&'a PersonId>,
 }
 

@@ -145,7 +145,7 @@ impl Hold {
         })
     }
 
-    /// Whoever refuses or answers in the call's place decides alone: nothing runs by it. To let
+    /// A person who refuses or answers in the call's place decides alone: nothing runs by it. To let
     /// something run, as many different people as the rule asks for must say the same.
     fn count(&self, vote: Arc<Vote>, people: &People, now: Timestamp) -> Judgement {
         match &vote.answer {
@@ -235,7 +235,7 @@ impl Hold {
         now: Timestamp,
     ) -> Judgement {
         let mut revised = self.clone();
-        // Whoever is asked next sees what was changed, and decides on it by its digest.
+        // The next approver sees what was changed, and decides on it by its digest.
         let by_the_tool = edited.preview.diff.as_deref();
         let diff = crate::view::with_edit(self, &edited.call, by_the_tool);
         let preview = Preview { diff, ..edited.preview.clone() }.about(Some(&edited.call));

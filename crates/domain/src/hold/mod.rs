@@ -1,7 +1,7 @@
 //! A durable question that stops a call until a person answers.
 //!
 //! A hold is the same thing wherever it lives: in a session, or by itself when an outside program
-//! opened it. What follows from a decision is the business of whoever holds it.
+//! opened it. What follows from a decision is the business of the session or external hold around it.
 
 mod asked_by;
 mod cancel_reason;
@@ -249,7 +249,7 @@ pub enum HoldChange {
     Claimed(PersonId),
     Unclaimed,
     Outcome(HoldOutcome),
-    /// Somebody looked at its secrets. Nothing else changes: it is kept for whoever asks who did.
+    /// This person looked at its secrets. Nothing else changes: it is kept for the audit.
     Revealed(PersonId),
 }
 

@@ -22,7 +22,7 @@ pub enum Question {
     Fill {
         schema: Option<Value>,
     },
-    /// A client tool: whoever does it returns the result.
+    /// A client tool: the browser or person that does it returns the result.
     Perform {
         deny_values: Vec<String>,
     },

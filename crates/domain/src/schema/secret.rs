@@ -137,7 +137,7 @@ pub fn redact(value: &Value, pointers: &[String]) -> Value {
     redacted(value, pointers).into_owned()
 }
 
-/// The same for whoever only looks: most values hold no secret, and then nothing is copied.
+/// The same by reference: most values hold no secret, and then nothing is copied.
 pub fn redacted<'a>(value: &'a Value, pointers: &[String]) -> Cow<'a, Value> {
     if pointers.is_empty() {
         return Cow::Borrowed(value);

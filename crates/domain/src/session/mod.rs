@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    /// The person in whose name it runs: in a chat whoever began the run, else the creator, also when a
+    /// The person in whose name it runs: in a chat the person who began the run, else the creator, also when a
     /// program of theirs opened it.
     pub fn requester(&self) -> Option<&PersonId> {
         let speaker = self.run.as_ref().and_then(|run| run.by.as_ref());

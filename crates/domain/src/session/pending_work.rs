@@ -22,7 +22,7 @@ impl Session {
         self.pending_work_iter().collect()
     }
 
-    /// The same one by one, for whoever asks after every step.
+    /// The same one by one, for a caller that asks after every step.
     pub fn pending_work_iter(&self) -> impl Iterator<Item = PendingWork> {
         let stopping = self.run.as_ref().is_some_and(|run| run.is_stopping());
         // In the model's order; ids of the same millisecond have none.

@@ -1,4 +1,4 @@
-//! What a person's edit changed in a call, line by line, for whoever is asked about it next.
+//! What a person's edit changed in a call, line by line, for the next approver.
 //!
 //! It is kept in the hold's preview, before the tool's own diff. Every line of it begins with a sign,
 //! so that the lines around it cannot be taken for part of it.

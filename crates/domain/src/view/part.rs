@@ -52,7 +52,7 @@ pub enum ViewPart {
         by: Author,
         lines: Vec<DiffLine>,
     },
-    /// Something that whoever decides should not overlook. It may quote foreign words.
+    /// Something that the approver should not overlook. It may quote foreign words.
     Warning {
         by: Author,
         text: ForeignText,
@@ -73,7 +73,7 @@ pub enum Author {
     /// A tool of ours, which may repeat what a database or another server told it.
     Tool,
     Person,
-    /// Whoever configured the server.
+    /// The person who configured the server.
     Operator,
 }
 
@@ -157,7 +157,7 @@ impl Picked {
         self.id.raw() == ours.id && self.label.raw() == ours.label
     }
 
-    /// The id, if whoever asks chose it themselves. People see the place of an option in the list, because that is
+    /// The id, if the asker chose it. People see the place of an option in the list, because that is
     /// what buttons and replies count; an id that we made says nothing beside it.
     pub fn foreign_id(&self, place: usize) -> Option<&ForeignText> {
         if self.is_link_opened() {

@@ -43,7 +43,7 @@ impl Engine {
                     }
                 }
                 // The session may have come to owe another thought while this one was on its way
-                // out: then whoever saw that found it still being done, and left it to us.
+                // out: the task that saw that found this one still running, and left it to us.
                 if engine.0.closing.has_begun() {
                     return;
                 }

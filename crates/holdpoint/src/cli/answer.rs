@@ -94,7 +94,7 @@ pub async fn approve(
 pub async fn deny(client: &Client, terminal: &Terminal, args: &DenyArgs) -> anyhow::Result<Exit> {
     let id = args.id.resolve(client).await?;
     look(client, terminal, id, args.json).await?;
-    // Without a digest: whoever says no to a call says no to its edited version as well.
+    // Without a digest: a no to a call is a no to its edited version as well.
     let mut answer = json!({"verdict": "deny", "reason": args.reason});
     if args.stop {
         answer["stop"] = json!(true);
@@ -209,7 +209,7 @@ pub fn shown_digest(hold: &Value) -> anyhow::Result<String> {
     hold["digest"].as_str().map(str::to_owned).context("the server sent a hold without a digest")
 }
 
-/// Puts questions to whoever sits at the terminal.
+/// Puts questions to the person at the terminal.
 fn prompt<T>(
     terminal: &Terminal,
     ask: impl FnOnce(&mut Menu<'_>, &Screen) -> anyhow::Result<T>,

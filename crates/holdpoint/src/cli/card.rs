@@ -219,7 +219,7 @@ fn answer_line(hold: &Value, answer: &Value, now: Timestamp) -> String {
     text
 }
 
-/// Who made the login or token of whoever answered, if it was not they themselves.
+/// Who made the login or token of the person who answered, if it was not they themselves.
 fn made_by(answer: &Value) -> String {
     let auth = &answer["auth"];
     let (Some(maker), Some(method)) = (auth["made_by"].as_str(), auth["method"].as_str()) else {

@@ -28,8 +28,8 @@ const POLL_S: u64 = 25;
 const POLL_GRACE: Duration = Duration::from_secs(15);
 /// A hold is at most a few hundred kilobytes: more is not from our server.
 const BODY_BYTES_MAX: usize = 16 << 20;
-/// Waits before the second and the third try: a server that restarts is back by then, and whoever
-/// mistyped its address is told before they wonder.
+/// Waits before the second and the third try: a server that restarts is back by then, and a
+/// user who mistyped its address is told before they wonder.
 const RETRIES: [Duration; 2] = [Duration::from_millis(150), Duration::from_millis(600)];
 
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Client {
             )
             .into());
         }
-        // Whoever came first installed the same one.
+        // An error means that the same one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut http = reqwest::Client::builder()
             .connect_timeout(CONNECT)

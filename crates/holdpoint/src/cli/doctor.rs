@@ -20,7 +20,7 @@ use crate::wiring::rehearsal::{Finding, RehearsalVerdict, rehearse, try_listen};
 /// The day this was written: a clock before it was never set.
 const NOT_BEFORE_MS: i64 = 1_763_164_800_000;
 const IN_USE: &str = "it is in use by a running server";
-/// Whoever is further off than this gives deadlines that people do not expect.
+/// A clock that is further off than this gives deadlines that people do not expect.
 const SKEW_MS_MAX: u64 = 30_000;
 
 /// `server`: the address that somebody named. Without one it is that of the configuration.

@@ -160,7 +160,7 @@ impl Terminal {
     }
 }
 
-/// Whoever read our output has seen enough: no reason to complain.
+/// The reader of our output has seen enough: no reason to complain.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause

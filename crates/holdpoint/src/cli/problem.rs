@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     pub status: u16,
-    /// Stable; empty when whoever answered does not speak our language.
+    /// Stable; empty when it was not our server that answered.
     pub code: String,
     pub detail: String,
     pub field: Option<String>,

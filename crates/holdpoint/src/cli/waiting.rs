@@ -1,7 +1,7 @@
 //! Opening a hold and waiting for people, however long it takes.
 //!
-//! The hold lives on the server: a lost connection or a restart there is sat out here. Whoever
-//! presses Ctrl-C takes the question back, so that nobody answers something no one waits for.
+//! The hold lives on the server: a lost connection or a restart there is sat out here. Ctrl-C
+//! takes the question back, so that no person answers a question that no program waits for.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub enum Waited {
     Interrupted,
 }
 
-/// A wish to end this program, from Ctrl-C or from whoever started it.
+/// A wish to end this program, from Ctrl-C or from the process that started it.
 pub struct Interrupts {
     interrupt: Signal,
     terminate: Signal,

@@ -1,4 +1,4 @@
-//! All mistakes of one file, and not only the first: whoever writes a configuration mends them in one go.
+//! All mistakes of one file, and not only the first: its writer mends them in one go.
 //!
 //! A table with a mistake is left out of the checks of others, and its name stays known to them, so that
 //! nothing is called wrong only because something else is. One table tells its first mistake.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use engine::{Error, Follow, Followed};
 use futures_util::stream::{BoxStream, Stream, StreamExt as _};
 
-/// A stream of what happens. Stored events have consecutive positions: whoever remembers the last one
+/// A stream of what happens. Stored events have consecutive positions: a follower that remembers the last one
 /// goes on from there, without a gap and without a repeat. It ends when Holdpoint closes.
 pub struct Events(BoxStream<'static, Result<Followed, Error>>);
 

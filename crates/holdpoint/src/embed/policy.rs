@@ -214,7 +214,7 @@ impl Is {
 pub struct Whom(AskSpec);
 
 impl Whom {
-    /// Whoever asked for the work, and every admin.
+    /// The requester of the work, and every admin.
     pub fn requester_or_admin() -> Whom {
         Whom(AskSpec::default())
     }
@@ -250,7 +250,7 @@ impl Whom {
         self
     }
 
-    /// Four eyes: whoever asked for the work does not count.
+    /// Four eyes: the requester of the work does not count.
     #[must_use]
     pub fn not_the_requester(mut self) -> Whom {
         self.0.exclude_requester = true;

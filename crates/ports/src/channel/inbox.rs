@@ -49,7 +49,7 @@ pub struct Press {
     pub chat: String,
     pub message: String,
     pub pointer: Pointer,
-    /// The platform itself says that this button stands on that message, and not just whoever pressed.
+    /// The platform itself says that this button stands on that message, and not just the person who pressed.
     pub is_on_it: bool,
     pub form: Form,
     pub at: Timestamp,
@@ -125,7 +125,7 @@ impl Redraw {
     }
 }
 
-/// What whoever pressed is told at once. The words are the channel's, in its language.
+/// What the person who pressed is told at once. The words are the channel's, in its language.
 #[derive(Clone, Debug)]
 pub enum PressReply {
     /// It counts, and is on disk.

@@ -76,7 +76,7 @@ pub struct Showing<'a> {
     /// Somebody's answer is being written: no button may look alive.
     pub processing: bool,
     /// This very question is certainly shown there already. What has changed is who voted, or until when
-    /// it waits: nothing that whoever answers must read anew.
+    /// it waits: nothing that an approver must read anew.
     pub stands: bool,
 }
 
@@ -239,7 +239,7 @@ pub trait Channel: Send + Sync {
     ) -> Result<bool, ChannelError>;
 
     /// Says one piece of a text, counted from 0, in one message; the text is always cut in the same way.
-    /// Whoever speaks counts, so that what was said is not said again when a later piece fails.
+    /// The caller counts, so that what was said is not said again when a later piece fails.
     async fn say_piece(
         &self,
         place: &Destination,
@@ -247,7 +247,7 @@ pub trait Channel: Send + Sync {
         piece: usize,
     ) -> Result<TextProgress, ChannelError>;
 
-    /// The whole of it, for whoever need not know how far it came.
+    /// The whole of it, for a caller that need not know how far it came.
     async fn say(
         &self,
         place: &Destination,

@@ -1,8 +1,8 @@
 //! Which replies reached their client to the end. A client that has the whole of a reply means
 //! something new by what it sends next; one that lost a part of it wants that part.
 //!
-//! A mark counts from the moment in which the connection took the last byte, so whoever has seen the end
-//! of a reply finds it. It is on disk a moment later, and then survives a restart.
+//! A mark counts from the moment in which the connection took the last byte, so a client that has seen the
+//! end of a reply finds it. It is on disk a moment later, and then survives a restart.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -63,7 +63,7 @@ fn shown_credential(door: &Door, headers: &HeaderMap) -> Result<Credential, Prob
     }
 }
 
-/// A browser sends the cookie of our own page along, whoever's page it is on. Without the header that
+/// A browser sends the cookie of our own page along from any page. Without the header that
 /// only our page knows it stands for nobody, so a client that can send no credentials is none the
 /// worse for it.
 fn is_idle_cookie(credential: &Credential, parts: &Parts) -> bool {

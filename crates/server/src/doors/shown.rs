@@ -31,8 +31,8 @@ pub(crate) async fn record(app: &App, caller: &Caller, door: &str, hold: &Hold) 
     Ok(())
 }
 
-/// The digest that an answer over this wire stands for. Whoever saw an older version than the one that
-/// is asked about now is told so.
+/// The digest that an answer over this wire stands for. A person who saw an older version than the
+/// one that is asked about now is told so.
 pub(crate) async fn digest(app: &App, caller: &Caller, door: &str, hold: &Hold) -> Reply<Digest> {
     match seen(app, caller, door, hold).await? {
         Some(seen) => Ok(seen),
@@ -40,14 +40,14 @@ pub(crate) async fn digest(app: &App, caller: &Caller, door: &str, hold: &Hold) 
     }
 }
 
-/// The same; `None` for whoever saw an older version, or none.
+/// The same; `None` if an older version was shown there, or none.
 pub(crate) async fn seen(
     app: &App,
     caller: &Caller,
     door: &str,
     hold: &Hold,
 ) -> Result<Option<Digest>, Error> {
-    // What is decided cannot be answered in error: whoever tries is told what stands.
+    // What is decided cannot be answered in error: a late answer is told what stands.
     if is_first(hold) || !hold.is_pending() {
         return Ok(Some(hold.digest()));
     }

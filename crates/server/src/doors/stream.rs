@@ -23,7 +23,7 @@ use crate::streams::StreamPermit;
 #[derive(Clone)]
 pub(crate) struct Out(mpsc::Sender<Bytes>);
 
-/// The client has gone: whoever writes may stop.
+/// The client has gone: the writer may stop.
 pub(crate) struct Gone;
 
 impl Out {

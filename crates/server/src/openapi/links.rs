@@ -27,7 +27,7 @@ const TOKEN: &[&str] = &["delete_tokens_one"];
 type Way = (&'static [&'static str], &'static str);
 
 /// Which operations a reply of this shape leads to, and where in it their id is. Only what is always
-/// there: whoever follows a link that leads nowhere learns nothing.
+/// there: a link that leads nowhere teaches a client nothing.
 fn ways(shape: &str) -> &'static [Way] {
     match shape {
         "Session" => &[(SESSION, "/id")],

@@ -186,7 +186,7 @@ pub async fn a_leased_lane_waits_until_the_lease_ends(open: &Opener) {
         assert!(change(&*store, a.claim(lease(node(1), 100)), at(5)).await);
         assert_eq!(next(&*store, &lane, at(99)).await, None, "one after the other");
         assert_eq!(turns(&*store, in_order).await, named_turns(&[("a chat", 100)]));
-        // Whoever had it is gone; the next one finds it when the lease is over.
+        // Its sender is gone; the next one finds it when the lease is over.
         let found = next(&*store, &lane, at(100)).await.unwrap();
         assert_eq!(found, named_so(if in_order { "a" } else { "b" }), "the longest ready");
         let claimed = read_item(&*store, &named_so("a")).await.unwrap();

@@ -88,8 +88,8 @@ impl From<Broken> for StoreError {
     }
 }
 
-/// A row of the journal as it would be written again. Bytes from a disk are foreign bytes: whoever
-/// wants to try the reader with hostile ones comes in here, and the next three.
+/// A row of the journal as it would be written again. Bytes from a disk are foreign bytes: a
+/// fuzzer tries the reader with hostile ones through this function and the next three.
 pub fn row_again(bytes: &[u8]) -> Result<(Entry, Vec<u8>), StoreError> {
     let entry = read_row(bytes, 1)?;
     if entry.first == 0 {

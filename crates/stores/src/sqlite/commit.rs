@@ -75,7 +75,7 @@ impl Prepared {
     }
 
     /// Looks before it writes, so that a refused commit has left no trace. The reply comes first:
-    /// whoever repeats a request must find its reply and not decide again.
+    /// a repeated request must find its reply and not be decided again.
     pub(super) fn write(
         &self,
         connection: &Connection,

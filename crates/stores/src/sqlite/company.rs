@@ -3,8 +3,8 @@
 //! wait for the next one as well: everybody is split into two halves that wait for each other.
 //!
 //! So where a sync is slow, the writer gives those whom it just told a moment to come. Where it is
-//! fast they are not worth waiting for: there, one half is served while the other half thinks. Whoever
-//! comes alone again and again never waits.
+//! fast they are not worth waiting for: there, one half is served while the other half thinks. A
+//! single caller that comes again and again never waits.
 
 use std::time::{Duration, Instant};
 

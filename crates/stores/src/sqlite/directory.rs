@@ -173,7 +173,7 @@ impl Directory {
 }
 
 /// A lock outlives its killed holder for a moment: a child that was being started shares it until it has
-/// become another program. Whoever waits longer waits for a server that lives.
+/// become another program. A longer wait means that the other server lives.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
@@ -197,7 +197,7 @@ fn make(path: &Path) -> io::Result<()> {
     for above in path.canonicalize()?.ancestors().skip(1).take(missing.max(1)) {
         match File::open(above) {
             Ok(above) => above.sync_all()?,
-            // Whoever keeps us from reading it made the directory for us.
+            // An operator who keeps us from reading it made the directory for us.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
             Err(error) => return Err(error),
         }

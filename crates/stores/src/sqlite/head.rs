@@ -16,8 +16,8 @@ use crate::record::Broken;
 /// costs one lookup.
 const STREAMS_MAX: usize = 8_192;
 
-/// True of what is on disk together with the open transaction. Whoever rolls back more than the
-/// last operation reads it anew from disk.
+/// True of what is on disk together with the open transaction. A rollback of more than
+/// the last operation reads it anew from disk.
 pub(super) struct Head {
     pub(super) chain: Chain,
     pub(super) global: u64,

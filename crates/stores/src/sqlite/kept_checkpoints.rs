@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(store.unvouched_entries(), None);
         store.close().await;
         fs::remove_file(&kept).unwrap();
-        // Twice: whoever looks first must not keep it from whoever looks next.
+        // Twice: the first look must not hide it from the second.
         for _ in 0..2 {
             let store = open();
             assert_eq!(store.unvouched_entries(), Some(1));

@@ -37,7 +37,7 @@ pub(super) enum Dequeued<T> {
     Idle,
     /// Nothing will come any more.
     Closed,
-    /// Whoever filled it has gone without a word.
+    /// All senders were dropped without closing it.
     Abandoned,
 }
 
@@ -149,7 +149,7 @@ impl<T> Queue<T> {
         inner
     }
 
-    /// How many were taken the last time: how busy whoever takes is.
+    /// How many were taken the last time: how busy the consumer is.
     pub(super) fn last_taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }
@@ -173,7 +173,7 @@ impl<T> Queue<T> {
             std::mem::take(&mut inner.items)
         };
         self.close();
-        // Dropped outside of the lock: whoever waits for an item is told by that.
+        // Dropped outside of the lock: the drop tells those who wait for an item.
         drop(items);
     }
 

@@ -14,7 +14,7 @@ use super::queue::{Dequeued, Queue};
 
 /// Enough that one long list does not hold up everybody, few enough to stay small in memory.
 pub(super) const READERS: usize = 3;
-/// Reads that may wait; whoever comes next waits outside.
+/// Reads that may wait in the queue; the next caller waits until there is room.
 const READS_MAX: usize = 256;
 
 /// A read, or the reason why there is nothing to read from. It says whether the connection is

@@ -1,8 +1,7 @@
 //! Rows of the read tables that wait to be written. The journal is the truth, and it is on disk with
 //! every commit; the tables below it serve lists and lookups, and follow a little later, when many
-//! changes of the same row have become one. Whoever reads a list first has the shelf cleared;
-//! whoever looks something up looks here, too; whoever opens the store after a crash has the tables
-//! [caught up](super::catch_up).
+//! changes of the same row have become one. A list is read after the shelf is cleared; a lookup looks
+//! here, too; a store that is opened after a crash has its tables [caught up](super::catch_up).
 //!
 //! Clearing all of it at once would make everybody wait. So what waits is in two parts: one takes in
 //! what is new, while the other is written away, some of it with every transaction.

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::SqliteStore;
 use crate::conformance::stage::{Stage, audience, hold_id, node, person, session_id};
 
-/// How a change is noticed: at the start, by whoever reads, or by whoever verifies an export.
+/// How a change is noticed: at the start, by a reader, or when an export is verified.
 async fn noticed(data: &std::path::Path) -> Option<String> {
     let store = match SqliteStore::open(data, node(2)) {
         Ok(store) => store,

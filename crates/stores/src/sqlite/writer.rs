@@ -159,7 +159,7 @@ impl SqliteWriter {
         };
         self.keep(&open);
         self.shelf.written(part, up_to);
-        // Before anybody is told: whoever reads next must find it.
+        // Before any caller is told: the next read must find it.
         self.shelf.put(open.head.global, |rows| tell_tables(rows, jobs, &outcomes));
         self.open = Some(open);
         Ok(outcomes)

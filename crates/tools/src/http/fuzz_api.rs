@@ -1,5 +1,5 @@
 //! What is made of a service's answer, without a service around it: the very functions that a call goes
-//! through, for whoever tries them with hostile input. `None` where no HTTP library would hand it on.
+//! through, for fuzzers. `None` where no HTTP library would hand it on.
 
 use std::collections::BTreeSet;
 

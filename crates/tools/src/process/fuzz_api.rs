@@ -1,5 +1,5 @@
 //! What is read of a command and its supervisor, without either around it: the very functions that read
-//! the spool, the pipe and the kernel's list, for whoever tries them with damaged or hostile input.
+//! the spool, the pipe and the kernel's list, for fuzzers.
 
 use std::fmt::Display;
 use std::io;
@@ -60,7 +60,7 @@ pub fn printed(streams: &[&[u8]]) -> io::Result<CapturedOutput> {
     CapturedOutput::from_streams(streams.iter().copied().map(Some).collect())
 }
 
-/// What is made of a last word and of what was printed, if whoever ended by itself did well.
+/// What is made of a last word and of what was printed, if a process that ended by itself did well.
 pub fn outcome(last: &[u8], stdout: &[u8], stderr: &[u8]) -> Result<(ExitRecord, Outcome), String> {
     let exit: ExitRecord = parse_record(last).map_err(error_text)?;
     let (stdout, both) = (printed(&[stdout]), printed(&[stdout, stderr]));

@@ -2,8 +2,8 @@
 //!
 //! Those are the program, every file up to the script that an interpreter is given (`node -r ./hook.js
 //! app.js`), and what a script among the words names as a program, also after `cd`. Data is not: a log that
-//! grows meanwhile is still the log that was to be read. Nor are programs of the system: whoever can replace
-//! those needs no approval. What only the shell can tell (`$DIR/deploy.sh`) is said to the person who approves.
+//! grows meanwhile is still the log that was to be read. Nor are programs of the system: an attacker who can
+//! replace those needs no approval. What only the shell can tell (`$DIR/deploy.sh`) is said to the person who approves.
 
 use std::collections::HashMap;
 use std::io::Read;

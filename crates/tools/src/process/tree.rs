@@ -1,8 +1,8 @@
 //! Finding and killing every process of one call.
 //!
 //! Three ways lead to a process, and any one is enough: it descends from a process that has no
-//! other children; it carries the call's marker in its environment, which is inherited by whoever is
-//! forked, however often and into whatever session; it is in the command's process group.
+//! other children; it carries the call's marker in its environment, which is inherited by every
+//! fork, however often and into whatever session; it is in the command's process group.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -69,7 +69,7 @@ impl ProcessStat {
 
     pub(super) fn parse_stat(pid: i32, stat: &[u8]) -> Option<ProcessStat> {
         // The second field is the program's name in brackets. It may itself contain brackets, and need
-        // not be text: whoever is called so that nobody can read it must not live on for that.
+        // not be text: a process with an unreadable name must not live on for that.
         let name_end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(&stat[name_end + 1..]).ok()?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();

@@ -142,7 +142,7 @@ fn start_command(
 }
 
 /// What a command reads. All of it is there before the command is: if it came through a pipe, the death of
-/// whoever writes would look like its end, and what ran would not be what was approved. It is in memory
+/// the writer would look like its end, and what ran would not be what was approved. It is in memory
 /// only, for there may be secrets in it.
 fn input_file(bytes: &[u8]) -> io::Result<Stdio> {
     if bytes.is_empty() {

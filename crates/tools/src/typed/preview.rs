@@ -5,7 +5,7 @@ use ports::tool_host::{AskAnyway, Prepared};
 
 use crate::title::make_headline;
 
-/// Shown to whoever decides. It is the program's own word, so nothing that the model wrote should
+/// Shown to the approver. It is the program's own word, so nothing that the model wrote should
 /// be repeated here as if it were a fact; the arguments are shown beside it anyway.
 ///
 /// ```
@@ -51,7 +51,7 @@ impl Preview {
         self
     }
 
-    /// Something that whoever decides should not overlook. May be said several times.
+    /// Something that the approver should not overlook. May be said several times.
     #[must_use]
     pub fn warning(mut self, warning: impl Into<String>) -> Preview {
         self.prepared.preview.warnings.push(warning.into().into());

@@ -136,7 +136,7 @@ fn networks(
     given.get_ref().iter().map(network).collect()
 }
 
-/// Conversations have addresses on another host than the API. Whoever has the API elsewhere says where.
+/// Conversations have addresses on another host than the API. An operator who has the API elsewhere says where.
 fn session_hosts(
     given: Option<Vec<Spanned<String>>>,
     base_url: &Url,

@@ -44,7 +44,7 @@ impl PlatformTable for FeishuTable {
         }
         let encrypt_key =
             at.secret_if_given("encrypt_key", &self.encrypt_key_env, &self.encrypt_key_file)?;
-        // The token stands in every event, and whoever has seen one could write another.
+        // The token stands in every event: a reader of one could write another.
         if mode == FeishuMode::Webhook && encrypt_key.is_none() {
             return at.wrong(
                 "with `mode = \"webhook\"` `encrypt_key_env` is needed, for without it nothing is \

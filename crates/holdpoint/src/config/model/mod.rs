@@ -1,4 +1,4 @@
-//! `[models.NAME]`: whoever thinks.
+//! `[models.NAME]`: what agents think with.
 
 mod place;
 mod table;

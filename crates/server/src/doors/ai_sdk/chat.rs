@@ -236,7 +236,7 @@ async fn send_user_message(
             let flow = RunFollower::on(follow, &here.app, caller, &session, run, since).await?;
             (flow, said.run.to_string())
         }
-        // It was said before: whoever says it again hears what came of it.
+        // It was said before: the repeat gets what came of it.
         Err(Error::Replayed(reply)) => {
             let (run, since, message) = before(&reply.body)?;
             let flow = RunFollower::open(&here.app, caller, &session, Some(run), since).await?;

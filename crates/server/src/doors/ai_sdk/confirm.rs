@@ -71,7 +71,7 @@ async fn confirmed(here: &Here, who: &Who, project: &str, asked: &Confirming) ->
             let answering = Answering { digest: Some(digest), answer: verdict(approved, None) };
             Box::pin(here.app.engine.answer(caller, hold.id, answering, None)).await?;
         }
-        // Whoever answered so: nothing runs again, and the result is the same.
+        // The same answer, from any person: nothing runs again, and the result is the same.
         HoldStatus::Same => {}
         HoldStatus::Late(refusal) | HoldStatus::Other(refusal) => return Err(refusal.into()),
     }

@@ -41,7 +41,7 @@ pub(super) async fn superseded(
     let replaced = match known {
         Some(known) if posted.regenerate || known.words != texts_digest(texts) => known.message,
         Some(_) => return Ok(session),
-        // Whoever wants another answer to a message that we do not know by its name means the last.
+        // A client that wants another answer to a message whose id we do not know means the last.
         None if posted.regenerate => match session.transcript.iter().rfind(|it| is_own(it)) {
             Some(last) if texts_of(last) == *texts => last.id,
             _ => return Ok(session),

@@ -1,5 +1,5 @@
 //! Text on its way: from deltas while a message is written, from the message where it is whole already,
-//! and from both for whoever joined in the middle. Each word is told once.
+//! and from both for a client that joined in the middle. Each word is told once.
 
 use domain::id::MessageId;
 use domain::message::{Message, Part};

@@ -17,7 +17,7 @@ pub(super) const TITLE_CHARS: usize = 80;
 pub(super) const HINTS_MAX: usize = 5;
 pub(super) const SESSIONS_DEFAULT: usize = 50;
 pub(super) const SESSIONS_MAX: usize = 100;
-/// Sessions that are counted; whoever has more sees this number.
+/// Sessions that are counted; a user with more sees this number.
 pub(super) const SESSIONS_COUNTED: usize = 10_000;
 pub(super) const CONVERSATIONS_DEFAULT: usize = 20;
 pub(super) const CONVERSATIONS_MAX: usize = 100;

@@ -1,7 +1,7 @@
 //! The door for clients that run some tools themselves, in the browser: `/agent/*`. The run pauses, the
 //! stream says which tools are awaited, the client posts their results, the run goes on.
 //!
-//! Nothing of a stream is stored: what is told, also to whoever comes back after a restart, is made
+//! Nothing of a stream is stored: what is told, also to a client that comes back after a restart, is made
 //! anew from the session's own log. Whether an answer counts is judged where all answers are.
 
 mod answering;

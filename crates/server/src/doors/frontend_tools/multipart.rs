@@ -11,7 +11,7 @@ pub(super) struct FormPart {
     pub(super) content: Vec<u8>,
 }
 
-/// Why a body is no form, in words for whoever sent it.
+/// Why a body is no form, in words for its sender.
 pub(super) type NoForm = &'static str;
 
 pub(super) fn parts(content_type: &str, body: &[u8]) -> Result<Vec<FormPart>, NoForm> {

@@ -54,7 +54,7 @@ impl Telling {
                 calls: 0,
                 end,
             };
-            // Whoever has gone has nothing to be told.
+            // A client that has gone is told nothing.
             let _ = teller.tell(flow).await;
         })
     }

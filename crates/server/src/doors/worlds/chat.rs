@@ -122,8 +122,8 @@ impl Here {
         Ok(chats)
     }
 
-    /// Sessions that the caller opened in this world, newest first. Whoever sees those of many others
-    /// does not lose sight of their own behind them.
+    /// Sessions that the caller opened in this world, newest first. A caller who sees those of many
+    /// others does not lose sight of their own behind them.
     pub(super) async fn own_sessions(&self) -> WorldsResult<Vec<(SessionPlace, SessionId)>> {
         let (engine, caller) = (&self.app().engine, self.caller());
         let (mut own, mut after) = (Vec::new(), None);

@@ -2,8 +2,8 @@
 //!
 //! On an address of its own it is at `/`, and every address that is no file is the page too, which finds its
 //! way by it (`/World/x`). On our own origin its files are found by any address that nothing else has; our
-//! page is at `/` there, and what these files do in a browser they do as our own page, so whoever may
-//! write in that folder is trusted. Neither needs credentials.
+//! page is at `/` there, and what these files do in a browser they do as our own page, so people who
+//! may write in that folder are trusted. Neither needs credentials.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;

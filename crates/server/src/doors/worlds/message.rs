@@ -64,7 +64,7 @@ async fn chat(here: &Here, named: Option<&str>) -> WorldsResult<Chat> {
     }
 }
 
-/// Whoever the message begins with, such as `@a2`; else the main agent.
+/// The agent that the message begins with, such as `@a2`; else the main agent.
 fn addressed<'a>(here: &'a Here, text: &str) -> WorldsResult<&'a NamedAgent> {
     let name = text.trim_start().strip_prefix('@').map(|rest| {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));

@@ -3,7 +3,7 @@
 //! they are opened.
 //!
 //! Clients of the first generation take the end of the body for the end of the turn: a pause ends it.
-//! Those of the second follow one stream until the run is over, whoever answers meanwhile and wherever.
+//! Those of the second follow one stream until the run is over, no matter who answers meanwhile and where.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -46,7 +46,7 @@ impl PgTarget {
         let database = config.get_dbname().unwrap_or(&user).to_owned();
         let port = config.get_ports().first().copied().unwrap_or(5432);
         // Without a word from the operator: in the clear on this machine only. "Prefer" would let
-        // whoever is in between choose.
+        // an attacker in between choose.
         let mode = match config.get_ssl_mode() {
             SslMode::Disable => SslMode::Disable,
             SslMode::Prefer if near => SslMode::Disable,
