@@ -63,7 +63,7 @@ impl AgentFiles for UnseenFiles {
 pub enum FilesIn {
     Repository,
     Outside,
-    /// Nobody could look: a link may lead anywhere.
+    /// The files could not be seen: a link may lead anywhere.
     Unknown,
     Protected,
     Secret,

@@ -83,7 +83,7 @@ impl ChatService {
         // mutant: a-copy-of-a-prompt-still-asks
         for copy in &delivery.copies.known {
             match self.in_time(wire, channel.repaint(&copy.posted(), showing)).await {
-                // Somebody has deleted it.
+                // It was deleted in the chat.
                 Err(ChannelError::Gone(why) | ChannelError::Never(why)) => {
                     tracing::debug!(channel = %wire.name, why, "a copy of a prompt is left as it is");
                 }

@@ -73,7 +73,7 @@ impl ChatService {
         wire: &Arc<ChannelRuntime>,
         wrote: &IncomingMessage,
     ) -> Result<(), Error> {
-        // Nobody whom the platform does not name has said anything; and what was edited was said before.
+        // A message without a named sender counts for nothing; and what was edited was said before.
         // mutant: words-of-bots, edited-words-count
         let named = wrote.operator.as_ref().filter(|_| wrote.from_a_person && !wrote.edited);
         let Some(operator) = named else { return Ok(()) };
@@ -350,7 +350,7 @@ impl ChatService {
         Ok(())
     }
 
-    /// Somebody who talks to us and is linked to nobody is told how to be, once a day.
+    /// The owner of an account that is linked to no person is told how to link it, once a day.
     async fn tell_a_stranger(
         &self,
         wire: &ChannelRuntime,

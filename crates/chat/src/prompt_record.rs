@@ -88,7 +88,7 @@ pub(crate) struct PromptRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Stage {
-    /// Nobody has seen it for certain.
+    /// Perhaps it was never shown.
     Reserved,
     /// It stands there since then.
     Pending { posted: StoredPosted, since_ms: i64 },

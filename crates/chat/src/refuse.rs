@@ -17,7 +17,7 @@ use crate::limits::{REFUSALS_PER_WINDOW, REFUSALS_WINDOW_MS};
 use crate::notes::{self, short};
 use crate::{ChannelRuntime, ChatService};
 
-/// Somebody who tried.
+/// An attempt to answer that was refused.
 pub(crate) struct Tried<'a> {
     /// As the platform vouches for it.
     pub(crate) operator: Option<&'a Operator>,

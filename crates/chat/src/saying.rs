@@ -44,7 +44,7 @@ impl TextRecord {
         }
     }
 
-    /// Nobody needs to hear it any more.
+    /// It need not be said any more.
     pub(crate) fn is_stale(&self, now: Timestamp) -> bool {
         self.order.is_stale(now)
     }

@@ -60,7 +60,7 @@ impl ChatService {
         let lease = self.lease(wire, now);
         let (mut idle, mut first) = (false, false);
         let take = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
-            // Somebody has it in hand, or has just put it back for later.
+            // Another task has it in hand, or has just put it back for later.
             if due_at.is_none_or(|at| at > now) {
                 idle = true;
                 return None;

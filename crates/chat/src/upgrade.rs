@@ -29,7 +29,7 @@ impl ChatService {
     async fn upgrade(&self, wire: &ChannelRuntime) -> Result<(), Error> {
         let (store, shelves) = (self.store(), &wire.shelves);
         let whenever = Timestamp::from_ms(i64::MAX);
-        // Whatever was dealt with is not found any more. Somebody else may be first; then it is read again.
+        // Whatever was dealt with is not found any more. Another node may be first; then it is read again.
         loop {
             let due = store.due_notes(&shelves.out, whenever, PAGE).await?;
             for note in &due {

@@ -63,7 +63,7 @@ pub enum CaptionKind {
         questions: u64,
         headers: String,
     },
-    /// Nobody knows what came of a call that has this title.
+    /// The outcome of a call that has this title is unknown.
     WhatHappened {
         to: Box<Caption>,
     },

@@ -32,7 +32,7 @@ pub enum Refusal {
     /// Several answers came together, and this one does not count: so none of them does.
     #[error("{why} ({hold}: none of the {answers} answers was stored)")]
     OneOfSeveral { hold: HoldId, answers: usize, why: Box<Refusal> },
-    /// Somebody else's work made this command moot; nothing is to be done.
+    /// Another command made this one moot; nothing is to be done.
     #[error("this was overtaken by something else")]
     Overtaken,
 }

@@ -32,7 +32,7 @@ pub enum SqlKind {
     Upsert,
     /// Makes, changes or drops tables, indexes, views or triggers.
     Ddl,
-    /// Nobody could say.
+    /// The statement could not be classified.
     #[default]
     Unknown,
 }

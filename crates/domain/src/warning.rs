@@ -46,7 +46,7 @@ pub enum WarningKind {
     NoPreview { why: NoPreviewReason },
     /// The tool gets a secret that a person gave for something else.
     SecretGiven(Box<SecretGiven>),
-    /// Somebody denied the same call, or one like it.
+    /// A person denied the same call, or one like it.
     DeniedBefore { likeness: Likeness, by: String, minutes_ago: u64, reason: Option<String> },
     /// The policy is stricter than when the call was asked about.
     StricterPolicy(Box<AskedByRule>),

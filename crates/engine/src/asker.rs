@@ -213,7 +213,7 @@ impl Engine {
         let reason = CancelReason::Stated(reason);
         let command = ExternalHoldCommand::Hold(HoldCommand::Cancel { by: Actor::Runtime, reason });
         match self.submit_external(id, &Actor::Runtime, &command, None).await {
-            // Somebody was faster, or it was never opened.
+            // It was answered meanwhile, or never opened.
             Ok(_) | Err(Error::Refused(_)) => {}
             Err(error) => tracing::warn!(hold = %id, %error, "a question could not be withdrawn"),
         }

@@ -65,7 +65,7 @@ pub struct SystemChance(());
 /// That many: the system is asked seldom, and a thread that needs one keeps little for nothing.
 const FETCHED_AT_ONCE: usize = 256;
 
-/// Bits that were fetched, the unused ones first. Each thread has its own: nobody waits for another.
+/// Bits that were fetched, the unused ones first. Each thread has its own: none waits for another.
 struct Fetched {
     bits: [[u8; 16]; FETCHED_AT_ONCE],
     left: usize,

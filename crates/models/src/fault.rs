@@ -173,7 +173,7 @@ impl ProviderError {
     }
 }
 
-/// Somebody else's words, fit to be stored and shown: short, on one line, and without our secrets.
+/// A provider's words, fit to be stored and shown: short, on one line, and without our secrets.
 pub(crate) fn safe_text(text: &str, settings: &ModelSettings) -> String {
     let keys = settings.key.iter().map(|key| &key.secret);
     let secrets = keys.chain(settings.headers.iter().map(|(_, secret)| secret));

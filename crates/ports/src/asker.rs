@@ -24,7 +24,7 @@ pub struct Asked {
 pub enum Answered {
     /// A person answered. A `deny` is an answer, too.
     Given(Answer),
-    /// Nobody did: the time was up, the question was withdrawn, or it could not be asked.
+    /// No person did: the time was up, the question was withdrawn, or it could not be asked.
     Nobody {
         /// Which of these.
         why: String,

@@ -108,7 +108,7 @@ impl Decoder {
                 }
                 self.event.data.extend_from_slice(value);
             }
-            // Comments, ids, waits for reconnecting: nobody here needs them.
+            // Comments, ids, waits for reconnecting: no caller needs them.
             _ => {}
         }
         Ok(())

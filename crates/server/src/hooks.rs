@@ -34,7 +34,7 @@ pub trait Hooks: Send + Sync {
 struct Hooking {
     app: App,
     hooks: Arc<dyn Hooks>,
-    /// Nobody has shown who they are here, so strangers share what callers have for themselves.
+    /// These requests have no credentials, so strangers share what callers have for themselves.
     buckets: Buckets,
     places: Semaphore,
 }

@@ -48,7 +48,7 @@ impl Share {
         Ticket { share: self.clone(), number, evicted }
     }
 
-    /// Makes room without coming in. `false`: nobody is inside.
+    /// Makes room without coming in. `false`: it is empty.
     pub(crate) fn evict_one(&self) -> bool {
         self.inside().evict_one()
     }
@@ -135,7 +135,7 @@ mod tests {
         let third = share.enter(at(1));
         assert!(first.evicted().is_cancelled());
         assert!(!second.evicted().is_cancelled() && !third.evicted().is_cancelled());
-        // A place that was given back is free: nobody has to leave for the next.
+        // A place that was given back is free: no other has to be closed for the next.
         drop(second);
         let fourth = share.enter(at(1));
         assert!(!third.evicted().is_cancelled() && !fourth.evicted().is_cancelled());

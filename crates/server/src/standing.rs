@@ -1,4 +1,4 @@
-//! What is known of a connection. Until somebody on it has shown who they are, it has a place among
+//! What is known of a connection. Until a request on it has shown valid credentials, it has a place among
 //! strangers, which it may lose to a newer one; after that it has one of its own.
 
 use std::net::IpAddr;
@@ -56,7 +56,7 @@ enum ConnectionSlot {
 }
 
 impl Standing {
-    /// Somebody on this connection has shown who they are. If all places of known callers are taken it
+    /// A request on this connection has shown valid credentials. If all places of known callers are taken it
     /// is served nevertheless, and stays where it is.
     pub(crate) fn has_caller(&self) {
         if self.is_known.load(Ordering::Relaxed) {

@@ -30,7 +30,7 @@ use crate::{auth, login};
 pub(crate) enum Guard {
     /// Everybody; strangers share a few places among themselves.
     Open,
-    /// Nobody without a name. `replay`: what a caller must be to get a kept reply. `urgent`: some
+    /// Refuses a request without credentials. `replay`: what a caller must be to get a kept reply. `urgent`: some
     /// places are kept for it, whatever else is going on.
     Caller { replay: Need, urgent: bool },
     /// The routes behind it judge by themselves who is calling. Until they have, nobody takes a place of

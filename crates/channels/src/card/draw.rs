@@ -61,7 +61,7 @@ pub enum Tone {
     No,
     /// Over, without anybody's decision.
     Over,
-    /// Nobody knows whether it ran.
+    /// Whether it ran is unknown.
     Doubt,
 }
 

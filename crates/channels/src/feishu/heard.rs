@@ -37,7 +37,7 @@ pub(super) fn api_result(status: u16, body: Option<Value>, reset: Option<Duratio
         (429, _) => ChannelError::Again { after, why: said() },
         (_, Some(code)) if TOO_FAST.contains(&code) => ChannelError::Again { after, why: said() },
         (503, _) => ChannelError::Again { after, why: said() },
-        // Somebody on the way gave up; what lies behind may have gone on.
+        // A proxy on the way gave up; what lies behind may have gone on.
         (500.., _) => ChannelError::Unknown(said()),
         (_, Some(code)) if PASSING.contains(&code) => ChannelError::Again { after, why: said() },
         (_, Some(code)) if GONE.contains(&code) => ChannelError::Gone(said()),

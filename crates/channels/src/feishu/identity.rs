@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn i31_whose_people_are_ours_is_never_guessed() {
         let anybody = || json!({"open_id": "ou_9", "union_id": "on_9", "user_id": "ana"});
-        // Nobody told us which organisation is ours: an app may be in several.
+        // The settings do not say which organisation is ours: an app may be in several.
         assert_eq!(named(anybody(), json!("t1"), None).as_deref(), Some("ou_9 on_9"));
         assert_eq!(named(json!({"user_id": "ana"}), json!("t1"), None), None);
         for unsaid in [json!(null), json!(""), json!(7)] {

@@ -50,7 +50,7 @@ impl KeepaliveConfig {
         match failures {
             // Everybody was cut off at once; not everybody comes back at once.
             0 | 1 => between(Duration::ZERO, Duration::from_secs(self.nonce), chance),
-            // They want no more of it. Nobody would ever hear of this channel again, so we ask once
+            // They want no more of it. This channel would be silent for ever, so we ask once
             // in a while all the same.
             tries if self.reconnects >= 0 && i64::from(tries) > self.reconnects => FEISHU_REST,
             _ => Duration::from_secs(self.interval),

@@ -25,7 +25,7 @@ pub(super) enum Pressed {
     Form { press: Box<Press>, place: Option<String> },
     /// Ours, and not to be made sense of.
     Strange { spot: Option<Spot> },
-    /// Somebody else's, or nothing to do with us.
+    /// Another app's, or nothing to do with us.
     Ignored,
 }
 

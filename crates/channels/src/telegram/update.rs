@@ -104,7 +104,7 @@ fn wrote(update: &Value, message: &Value, me: &TelegramAccount) -> Option<Update
     };
     let attachment = message["text"].is_null();
     if attachment && !ATTACHMENTS.iter().any(|kind| !message[*kind].is_null()) {
-        // Somebody joined, a title changed, a message was pinned.
+        // A member joined, a title changed, a message was pinned.
         return None;
     }
     let mentioned = mentions(text, entities, me);

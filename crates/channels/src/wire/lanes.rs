@@ -39,7 +39,7 @@ impl<T: Send + 'static> Lanes<T> {
         loop {
             let (id, done) = match self.running.join_next_with_id().await? {
                 Ok((id, done)) => (id, Some(done)),
-                // Nobody aborts one, so it panicked. What stands behind it goes on.
+                // No code aborts one, so it panicked. What stands behind it goes on.
                 Err(error) => (error.id(), None),
             };
             if let Some(chat) = self.chats.remove(&id) {

@@ -27,7 +27,7 @@ pub enum Opinion {
 }
 
 impl Opinion {
-    /// Somebody must look.
+    /// A person must look.
     pub fn ask(whom: impl Into<AskSpec>) -> Opinion {
         Opinion::Ask { whom: whom.into(), risk: Risk::default() }
     }

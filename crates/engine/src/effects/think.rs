@@ -50,7 +50,7 @@ impl Engine {
                 match engine.load_session(id).await {
                     Ok(session) if session.needs_model_call() => {}
                     Ok(_) | Err(Error::Refused(_)) => return,
-                    // Nobody can say what it owes, and nobody else would look.
+                    // What it owes is unknown, and no other task would look.
                     Err(_) => {}
                 }
                 match engine.0.at_work.take(Work::Think(id)) {

@@ -292,7 +292,7 @@ pub fn result(screen: &Screen, hold: &Value) -> String {
     }
 }
 
-/// Somebody else was first: the code says what stands instead.
+/// Another answer was first: the code says what stands instead.
 async fn too_late(
     client: &Client,
     terminal: &Terminal,

@@ -62,7 +62,7 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// Somebody left a prompt without answering it.
+/// The user left a prompt without answering it.
 #[derive(Debug)]
 pub struct Abandoned;
 

@@ -186,7 +186,7 @@ async fn take_back(client: &Client, terminal: &Terminal, interrupts: &mut Interr
     let reason = json!({"reason": "whoever asked no longer waits"});
     let cancelled = tokio::select! {
         cancelled = tokio::time::timeout(LEAVING, client.post(&path, &reason)) => cancelled,
-        // Somebody who insists is let go.
+        // A second Ctrl-C ends it at once.
         _ = interrupts.next() => return,
     };
     match cancelled {

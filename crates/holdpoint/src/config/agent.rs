@@ -74,7 +74,7 @@ impl AgentConfig {
         mistakes.note_named("agents", &id, agent).unwrap_or(stand_in)
     }
 
-    /// Nobody who works, for the checks of what refers to an agent whose table has a mistake.
+    /// An agent that never runs, for the checks of what refers to an agent whose table has a mistake.
     pub(super) fn stand_in(id: &str) -> AgentConfig {
         AgentConfig {
             id: id.into(),

@@ -34,7 +34,7 @@ pub(super) fn check(
         if !broken.is_empty() {
             return People::new(broken);
         }
-        // Somebody must be able to log in and to be asked.
+        // At least one person must be able to log in and to be asked.
         return People::new([Person {
             id: PersonId::new("admin"),
             name: "Admin".into(),
@@ -61,7 +61,7 @@ pub(super) fn check(
     people
 }
 
-/// Somebody of this name, for the checks of what refers to a person whose table has a mistake.
+/// A person of this name, for the checks of what refers to a person whose table has a mistake.
 fn stand_in(id: &str) -> Person {
     let (roles, identities) = Default::default();
     Person { id: PersonId::new(id), name: id.into(), roles, identities }

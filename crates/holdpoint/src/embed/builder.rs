@@ -91,7 +91,7 @@ impl Builder {
         Builder { data: Some(folder.into()), ..self }
     }
 
-    /// Somebody who can answer. At least one must be an admin.
+    /// A person who can answer. At least one must be an admin.
     pub fn person(mut self, person: Person) -> Builder {
         self.people.push(person);
         self

@@ -1,4 +1,4 @@
-//! Somebody who can answer.
+//! A person who can answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 

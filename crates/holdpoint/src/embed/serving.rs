@@ -13,7 +13,7 @@ use super::handle::Holdpoint;
 use crate::front::{self, ExportLines};
 
 impl Holdpoint {
-    /// Listens for HTTP, with the web page. Nobody is served before [`Serving::run`].
+    /// Listens for HTTP, with the web page. No request is answered before [`Serving::run`].
     ///
     /// ```
     /// # #[tokio::main]

@@ -24,7 +24,7 @@ pub struct Session {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Rest {
-    /// Nobody has said anything yet.
+    /// No message was sent yet.
     Idle,
     /// People are being asked. Answer in any order; the run goes on when it can.
     Paused {
@@ -46,7 +46,7 @@ pub enum Rest {
         /// What went wrong, and what to do.
         error: String,
     },
-    /// Somebody ended it.
+    /// A person or program ended it.
     Cancelled {
         /// Why, if they said so.
         reason: Option<String>,

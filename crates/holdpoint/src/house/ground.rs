@@ -82,7 +82,7 @@ impl Ground {
     pub(crate) async fn build(self, plan: Plan) -> Result<RunningEngine> {
         let house = self.base.build(plan).await?;
         let (engine, runner) = (house.engine.clone(), self.runner);
-        // Nobody waits for this: what a command left in the spool must not keep the doors closed.
+        // In the background: what a command left in the spool must not keep the doors closed.
         house.engine.spawn_housekeeping(async move {
             runner.kill_orphans().await;
             // Traces that recovery has not looked at are kept, however old they are.

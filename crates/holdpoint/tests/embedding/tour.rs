@@ -172,7 +172,7 @@ async fn an_answer_can_be_refused_for_good_reasons() -> anyhow::Result<()> {
 
     match holdpoint.answer(&ana, hold, Answer::approve()).await {
         Ok(hold) => panic!("{}", hold.id),
-        // Somebody was faster. `hold` says who, and what they said.
+        // Another answer was faster. `hold` says who, and what they said.
         Err(Error::Refused(Refusal::AlreadyDecided { hold })) => panic!("{}", hold.id),
         // It was edited since it was shown: show it again.
         Err(Error::Refused(Refusal::VersionConflict { hold })) => panic!("{}", card(&hold)),

@@ -209,7 +209,7 @@ impl Reader for Messages {
             "pause_turn" => End::Whole,
             // mutant: half-a-turn-counts.reason
             "" => return Err(Trouble::garbled("the turn ended without a `stop_reason`")),
-            // Nobody knows what it means, so nothing is done because of it.
+            // Its meaning is unknown, so nothing is done because of it.
             _ if self.calls_tools() => {
                 return Err(Trouble::garbled("the turn ended for an unknown reason"));
             }

@@ -27,7 +27,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Somebody with one name.
+    /// A person with one name.
     pub fn named(identity: impl Into<String>) -> Operator {
         Operator { identity: identity.into(), also: Vec::new(), display: None }
     }
@@ -79,7 +79,7 @@ pub struct IncomingMessage {
     pub mentions_us: bool,
     /// How the platform spells our name in this text.
     pub mentions: Vec<String>,
-    /// Somebody else is mentioned too.
+    /// Another person is mentioned too.
     pub mentions_others: bool,
     /// The message of ours that it replies to.
     pub replies_to: Option<String>,

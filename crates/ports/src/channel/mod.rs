@@ -71,9 +71,9 @@ pub struct Showing<'a> {
     pub words_answer: bool,
     /// What somebody must repeat in words before a yes is believed.
     pub code: Option<&'a str>,
-    /// Somebody has pressed a dangerous yes once: it asks once more before it counts.
+    /// A person has pressed a dangerous yes once: it asks once more before it counts.
     pub armed: bool,
-    /// Somebody's answer is being written: no button may look alive.
+    /// An answer is being written: no button may look alive.
     pub processing: bool,
     /// This very question is certainly shown there already. What has changed is who voted, or until when
     /// it waits: nothing that an approver must read anew.

@@ -18,7 +18,7 @@ pub enum StepKind {
     Decided,
     /// What was approved is under way.
     Started,
-    /// Nobody knows what became of it.
+    /// Its outcome is unknown.
     InDoubt,
     /// What was approved came to its end.
     Settled,

@@ -96,7 +96,7 @@ pub(crate) async fn branch(
     let (engine, shelf, key) = (&app.engine, note_namespace(door), sound(place)?);
     let note = engine.read_note(&shelf, key).await?;
     let current = note.as_ref().map(|note| owned(&note.value, &caller.key_space())).transpose()?;
-    // Somebody branched it just now.
+    // Another request branched it just now.
     if current.is_some_and(|current| current != session.id) {
         return Err(gone().into());
     }

@@ -82,7 +82,7 @@ fn acting(app: &App, door: &Door, person: &PersonId, parts: &Parts) -> Result<Cr
     if !app.loopback || !parts.extensions.get::<Peer>().is_some_and(|peer| peer.0.is_loopback()) {
         return refused("without credentials this door is for this machine only");
     }
-    // Somebody else may be behind a proxy.
+    // Behind a proxy, the caller may be on another machine.
     if headers.contains_key("x-forwarded-for") || headers.contains_key(FORWARDED) {
         return refused("without credentials this door takes nothing from a proxy");
     }

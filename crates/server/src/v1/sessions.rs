@@ -40,7 +40,7 @@ pub(crate) async fn list(
     for row in &page.items {
         match app.engine.session(&who.caller, row.id).await {
             Ok(session) => sessions.push(session),
-            // Somebody who was asked is not any more.
+            // A person who was asked is not any more.
             Err(engine::Error::Refused(_)) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! Somebody changes the file. Whatever column of the journal it is, nobody is shown a changed history as true.
+//! The file is changed by another program. Whatever column of the journal it is, no reader is shown a changed history as true.
 
 use std::sync::Arc;
 

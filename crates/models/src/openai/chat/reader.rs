@@ -140,7 +140,7 @@ impl Reader for Chunks {
             "length" => End::TokenLimit,
             "content_filter" => End::Declined(reason),
             "error" => return Err(Trouble::Ended),
-            // Nobody knows what it means, so nothing is done because of it.
+            // Its meaning is unknown, so nothing is done because of it.
             _ if !self.calls.is_empty() => {
                 return Err(Trouble::garbled("the turn ended for an unknown reason"));
             }

@@ -55,7 +55,7 @@ async fn confirmed(here: &Here, who: &Who, project: &str, asked: &Confirming) ->
     let place = project::project_place(project);
     let session = match conversation::find(&here.app, caller, NAME, &place).await {
         Ok(found) => found.ok_or_else(unknown)?,
-        // Somebody else's is as if there were none.
+        // Another person's is as if there were none.
         Err(Refused::Problem(problem)) if problem.is_not_found() => return Err(unknown().into()),
         Err(refused) => return Err(refused),
     };
