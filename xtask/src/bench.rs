@@ -19,7 +19,7 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
     }
     // Nobody waits half an hour for figures that count for nothing, or to hear of a slip of the pen.
     let folder = match has(&["--quick"]) {
-        true => released(here)?,
+        true => packaged(here)?,
         false => {
             let heard = talk(here)?.args(words).args(["--dry-run"]).keep(|_| true).quiet().run()?;
             ensure!(heard.success, "{}", heard.kept.join("\n"));
@@ -47,16 +47,16 @@ fn talk(here: &Checkout) -> Result<Job> {
 }
 
 /// The benchmark, and the real program, which some measures start.
-fn released(here: &Checkout) -> Result<PathBuf> {
+fn packaged(here: &Checkout) -> Result<PathBuf> {
     let target = here.built.parent().context("no target directory")?;
     for (package, program) in [("holdpoint", "holdpoint"), ("testkit", "bench")] {
         let built = Job::cargo()
-            .args(["build", "--release", "--package", package, "--bin", program])
+            .args(["build", "--profile", "packaged", "--package", package, "--bin", program])
             .args(["--target-dir".as_ref(), target.as_os_str()])
             .within(&here.root)
             .limit_minutes(30)
             .run()?;
         ensure!(built.success, "{program} cannot be built; see above");
     }
-    Ok(target.join("release"))
+    Ok(target.join("packaged"))
 }

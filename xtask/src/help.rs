@@ -120,7 +120,7 @@ Makes what people install, in target/package: a tarball with a program that runs
 all. Each is tried out. What it needs is installed when missing: cargo-zigbuild and zig (Python packages in an
 environment of their own), buildah (Debian), cargo-deb and cargo-cyclonedx (into .tools). The static program
 of the image needs the target x86_64-unknown-linux-musl from rustup, or Debian's rustc-web, cargo-web and
-rust-web-src. Two release builds: half an hour on two cores.
+rust-web-src. Two optimised builds: half an hour on two cores.
 
   --only   these steps, in this order
   --debug  with a debug build, to try the steps out
@@ -135,8 +135,8 @@ cargo xtask bench [ARGS…]
 cargo xtask bench --profile
 
 Builds the benchmark and the program as `cargo xtask dist` does (about half an hour on two cores, and again
-when something has changed), and hands the benchmark the arguments as they are. With `--quick` a release
-build has to do, and with `--help` or `--dry-run` that of the tests.
+when something has changed), and hands the benchmark the arguments as they are. With `--quick` a build
+with the profile `packaged` has to do, and with `--help` or `--dry-run` that of the tests.
 
   --profile  samples the two hottest paths with `perf` instead, and writes flame graphs and lists
              of functions to docs/profiles; installs inferno into .tools when it is missing

@@ -47,7 +47,7 @@ const STEPS: [Step; 6] = [
 struct Bench<'a> {
     here: &'a Checkout,
     version: String,
-    /// `release`, or `dev` for trying the steps out.
+    /// `packaged`, or `dev` for trying the steps out.
     profile: String,
     /// The time of the last commit, in seconds.
     epoch: String,
@@ -114,7 +114,7 @@ struct Options {
 
 impl Options {
     fn parse(words: &[String]) -> Result<Options> {
-        let mut options = Options { steps: Vec::new(), profile: "release".into(), list: false };
+        let mut options = Options { steps: Vec::new(), profile: "packaged".into(), list: false };
         let mut words = words.iter().map(String::as_str).peekable();
         while let Some(word) = words.next() {
             match word {
@@ -176,7 +176,7 @@ mod tests {
             let names: Vec<&str> = options.steps.iter().map(|step| step.name).collect();
             Ok(format!("{} {}", options.profile, names.join(" ")))
         };
-        assert_eq!(names("").unwrap(), "release tarball deb image image-check sbom sums");
+        assert_eq!(names("").unwrap(), "packaged tarball deb image image-check sbom sums");
         assert_eq!(names("--only deb sums --debug").unwrap(), "dev deb sums");
         assert!(names("--only rpm").unwrap_err().to_string().contains("no step `rpm`"));
         assert!(names("--only").is_err() && names("--fast").is_err());
