@@ -40,8 +40,8 @@ impl ChatWords {
     /// An admin tries a channel.
     pub(crate) fn test_message(self) -> String {
         self.either(
-            "A test from Holdpoint: this channel works. Nothing is asked.".into(),
-            "Holdpoint 测试消息：此渠道工作正常，无需回复。".into(),
+            "A test from Holdpoint: this channel works. Nothing is asked.",
+            "Holdpoint 测试消息：此渠道工作正常，无需回复。",
         )
     }
 
