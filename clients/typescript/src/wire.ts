@@ -183,11 +183,45 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The inbox */
+        /** The inbox, and what was decided */
         get: operations["get_holds"];
         put?: never;
         /** Open a hold from outside */
         post: operations["post_holds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/holds/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many holds wait */
+        get: operations["get_holds_counts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/holds/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer many holds, each judged by itself; critical ones are refused here */
+        post: operations["post_holds_answers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -211,6 +245,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/holds/{id}/asked_before": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How often calls like this one were asked about */
+        get: operations["get_holds_one_asked_before"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/holds/{id}/answer": {
         parameters: {
             query?: never;
@@ -222,6 +273,23 @@ export interface paths {
         put?: never;
         /** Answer a hold */
         post: operations["post_holds_one_answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/holds/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** See what an edit would make of it; nothing is stored */
+        post: operations["post_holds_one_preview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -258,6 +326,41 @@ export interface paths {
         post: operations["post_holds_one_claim"];
         /** Let go of it again */
         delete: operations["delete_holds_one_claim"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/holds/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do not see it for a while; nobody else learns of it */
+        post: operations["post_holds_one_snooze"];
+        /** See it again */
+        delete: operations["delete_holds_one_snooze"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/snoozes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the caller has snoozed */
+        get: operations["get_snoozes"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -348,6 +451,163 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/grants/{id}/matches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a grant would have covered in the last 30 days */
+        get: operations["get_grants_one_matches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much people are asked
+         * @description Needs the role and the scope `admin`.
+         */
+        get: operations["get_figures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * People and their identities
+         * @description Needs the role and the scope `admin`.
+         */
+        get: operations["get_people"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What agents are offered
+         * @description Needs the role and the scope `admin`.
+         */
+        get: operations["get_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Channels and their last errors
+         * @description Needs the role and the scope `admin`.
+         */
+        get: operations["get_channels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/channels/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a word to the caller's own account on a channel
+         * @description Needs the role and the scope `admin`.
+         */
+        post: operations["post_channels_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policy/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the policy says of a call, and why; nothing runs
+         * @description Needs the role and the scope `admin`.
+         */
+        post: operations["post_policy_explain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policy/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the policy in force would have done with the calls of the last days
+         * @description Needs the role and the scope `admin`.
+         */
+        get: operations["get_policy_replay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tokens": {
         parameters: {
             query?: never;
@@ -420,12 +680,32 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The audit log, oldest first
+         * The audit log
          * @description Needs the role and the scope `admin`.
          */
         get: operations["get_audit"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the whole log against its signatures
+         * @description Needs the role and the scope `admin`.
+         */
+        post: operations["post_audit_verify"];
         delete?: never;
         options?: never;
         head?: never;
@@ -706,6 +986,78 @@ export interface components {
             url: string;
             secret_env: string;
         };
+        ManyAnswersBody: {
+            /** @description To different holds. */
+            answers: components["schemas"]["OneAnswer"][];
+        };
+        OneAnswer: {
+            hold: string;
+            /** @description Of what the person was shown. */
+            digest: string;
+            answer: {
+                /** @constant */
+                verdict: "approve";
+                /** @enum {unknown} */
+                scope?: "once" | null;
+                /** @description edited */
+                arguments?: Record<string, never>;
+                note?: string | null;
+                grant?: null;
+            } | {
+                /** @constant */
+                verdict: "approve";
+                /** @constant */
+                scope: "session";
+                /** @description edited */
+                arguments?: Record<string, never>;
+                note?: string | null;
+                /** @description for a day and a hundred uses of the very same call, if not said otherwise */
+                grant?: {
+                    expires_in_s?: number | null;
+                    uses?: number | null;
+                    args?: {
+                        equals?: unknown;
+                        not_equals?: unknown;
+                        in?: unknown;
+                        not_in?: unknown;
+                        glob?: unknown;
+                        regex?: unknown;
+                        less_than?: unknown;
+                        at_most?: unknown;
+                        more_than?: unknown;
+                        at_least?: unknown;
+                        exists?: unknown;
+                        contains?: unknown;
+                        length_at_most?: unknown;
+                        length_more_than?: unknown;
+                        /** @example /path */
+                        pointer: string;
+                    }[] | "any" | null;
+                } | null;
+            } | {
+                /** @constant */
+                verdict: "deny";
+                reason?: string | null;
+                stop?: boolean | null;
+            } | {
+                /** @constant */
+                verdict: "respond";
+                content: string;
+            } | {
+                choose: string[];
+            } | {
+                fill: Record<string, never>;
+            } | {
+                perform: {
+                    content: string;
+                    is_error?: boolean | null;
+                };
+            } | {
+                /** @enum {unknown} */
+                settle: "succeeded" | "failed" | "retry";
+                content?: string | null;
+            };
+        };
         AnswerBody: {
             /**
              * @description Of what the person was shown: required to approve, always checked when sent.
@@ -776,6 +1128,21 @@ export interface components {
                 content?: string | null;
             };
         };
+        /** @description The arguments as they would be sent with an approval. */
+        EditBody: {
+            /** @description All of them. Secrets may be sent back as they were shown. */
+            arguments: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Until when the caller does not want to see a hold. */
+        SnoozeBody: {
+            /**
+             * Format: date-time
+             * @description Within the next seven days.
+             */
+            until: string;
+        };
         /** @description That an outside call starts, which is said once for each approval, or what it did. */
         OutcomeBody: {
             /** @enum {string} */
@@ -785,6 +1152,27 @@ export interface components {
              * @default null
              */
             result: unknown;
+        };
+        /** @description Which channel to try, with a word to the caller's own linked account there. */
+        ChannelTestBody: {
+            channel: string;
+        };
+        /** @description A call to think of. */
+        ImaginedCallBody: {
+            tool: string;
+            arguments: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The agent that would make it; none for an outside program.
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * Format: uint64
+             * @description As if a statement changed so many rows.
+             */
+            rows?: number | null;
         };
         /** @description For a `person` or for a `program`. A program's token never answers a hold. */
         NewToken: {
@@ -909,6 +1297,8 @@ export interface components {
             asked_by: components["schemas"]["AskedBy"];
             /** @description Of what is asked: an answer names it. */
             digest: string;
+            /** @description Equal for two holds that ask about the same call: tool, arguments, directory, and who makes it. */
+            group: string | null;
             call: components["schemas"]["Call"] | null;
             view: components["schemas"]["View"];
             two_phase: boolean;
@@ -1357,6 +1747,164 @@ export interface components {
             /** @description The `cursor` of the next page; null at the end. */
             next: string | null;
         };
+        /** @description Open holds that the caller sees. */
+        InboxCounts: {
+            /** Format: uint */
+            open: number;
+            /**
+             * Format: uint
+             * @description What the caller may answer now.
+             */
+            mine: number;
+            sections: components["schemas"]["SectionCounts"];
+            /** Format: uint */
+            decided_today: number;
+            /** Format: uint64 */
+            expiring_within_s: number;
+            /**
+             * Format: date-time
+             * @description When the day began.
+             */
+            today_since: string;
+            /** @description False: there are more than are counted. */
+            exact: boolean;
+        };
+        /** @description Each open hold is counted in the first of these that fits it. */
+        SectionCounts: {
+            /**
+             * Format: uint
+             * @description The caller may answer, and it expires within `expiring_within_s`.
+             */
+            expiring_soon: number;
+            /**
+             * Format: uint
+             * @description The caller may answer, and the risk is critical.
+             */
+            critical: number;
+            /**
+             * Format: uint
+             * @description The caller may answer.
+             */
+            mine: number;
+            /**
+             * Format: uint
+             * @description Others may answer, or the caller has voted.
+             */
+            others: number;
+        };
+        /** @description What became of each, in the order of the request. */
+        ManyAnswers: {
+            results: components["schemas"]["AnswerResult"][];
+        };
+        AnswerResult: {
+            hold: string;
+            /**
+             * Format: uint16
+             * @description As a single answer would get it.
+             */
+            status: number;
+            /** @description The hold as it now is, if the answer counts. */
+            result: components["schemas"]["Hold"] | null;
+            /** @description Why it does not. */
+            problem: components["schemas"]["Problem"] | null;
+        };
+        /** @description A problem as it is sent. */
+        Problem: {
+            type: string;
+            title: string;
+            /** Format: uint16 */
+            status: number;
+            detail: string;
+            /** @description Stable: programs go by this. */
+            code: string;
+            /** @description What to mend, with `answer_invalid`. */
+            field?: string | null;
+            /** @description What stands, with `hold_already_decided`. */
+            decision?: unknown;
+            /** @description The hold as it now is. */
+            hold?: components["schemas"]["Hold"] | null;
+            /** @description The open ones, with `holds_open`. */
+            holds?: string[];
+            /** @description Results for prompts that were never sent, with `answer_invalid`. */
+            unknown?: string[];
+            /** @description Results that came twice. */
+            duplicate?: string[];
+            /** @description Prompts that got no result. */
+            missing?: string[];
+        };
+        /** @description How often calls like this one were asked about, as far as the caller may see it. The hold itself is not counted. */
+        AskedBefore: {
+            /** @description Calls of the same tool by the same agent or program. */
+            alike: components["schemas"]["RecentCounts"];
+            /** @description Of these, the same calls. */
+            same: components["schemas"]["RecentCounts"];
+            /** @description The newest denial of the same call, or else of one alike. */
+            last_denial: components["schemas"]["LastDenial"] | null;
+            /** @description False: there were more than are looked at, and the oldest are not counted. */
+            complete: boolean;
+        };
+        RecentCounts: {
+            days_7: components["schemas"]["OutcomeCounts"];
+            days_30: components["schemas"]["OutcomeCounts"];
+        };
+        OutcomeCounts: {
+            /** Format: uint64 */
+            asked: number;
+            /** Format: uint64 */
+            approved: number;
+            /** Format: uint64 */
+            denied: number;
+            /** Format: uint64 */
+            answered: number;
+            /** Format: uint64 */
+            expired: number;
+            /** Format: uint64 */
+            cancelled: number;
+            /** Format: uint64 */
+            open: number;
+        };
+        LastDenial: {
+            hold: string;
+            /** @description Of the same call. */
+            same: boolean;
+            by: string;
+            by_name: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Foreign text, and not all of a long one. */
+            reason: string | null;
+        };
+        /** @description A hold as it would be after the edit. Nothing of it is stored. */
+        EditPreview: {
+            /** @description Of the edited call. The approval names the digest of the hold as it is. */
+            digest: string;
+            title: string;
+            /** @enum {string} */
+            risk: "low" | "medium" | "high" | "critical";
+            /**
+             * @description What the policy says of the edited call. One that it denies is refused as `answer_invalid`.
+             * @enum {string}
+             */
+            verdict: "allow" | "ask";
+            rule: string | null;
+            audience: components["schemas"]["Audience"];
+            /** @description Whether the caller's approval would count for the edited call; otherwise the hold waits for others. */
+            may_approve: boolean;
+            call: components["schemas"]["Call"] | null;
+            preview: components["schemas"]["Preview"];
+            view: components["schemas"]["View"];
+        };
+        Snooze: {
+            hold: string;
+            /** Format: date-time */
+            until: string;
+        };
+        /** @description One page of a list, newest first. */
+        ListOfSnooze: {
+            items: components["schemas"]["Snooze"][];
+            /** @description The `cursor` of the next page; null at the end. */
+            next: string | null;
+        };
         Secrets: {
             secrets: components["schemas"]["Secret"][];
         };
@@ -1392,6 +1940,256 @@ export interface components {
             /** Format: uint32 */
             uses_left: number;
             revoked: boolean;
+        };
+        /** @description What a grant would have covered in the last 30 days, among the holds that the caller may see. */
+        GrantMatches: {
+            grant: string;
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: uint
+             * @description Holds about calls of its tool.
+             */
+            looked_at: number;
+            /**
+             * Format: uint
+             * @description Of these, those that it covers.
+             */
+            count: number;
+            /** @description The newest of them. */
+            matches: components["schemas"]["GrantMatch"][];
+            /** @description False: there were more than are looked at. */
+            complete: boolean;
+        };
+        GrantMatch: {
+            hold: string;
+            title: string;
+            /** @enum {string} */
+            state: "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";
+            agent: string | null;
+            /** Format: date-time */
+            opened_at: string;
+        };
+        /** @description Of the holds that were opened in the last days, today included. Days are in UTC. */
+        Figures: {
+            /** Format: uint32 */
+            days: number;
+            /** Format: date-time */
+            since: string;
+            total: components["schemas"]["OutcomeCounts"];
+            /** @description False: there were more than are looked at, and the oldest are missing. */
+            complete: boolean;
+            /** @description Oldest first. */
+            by_day: components["schemas"]["DayFigures"][];
+            /** @description From the opening of a hold until people decided it; null if they decided none. */
+            waiting_ms: components["schemas"]["Quantiles"] | null;
+            /** @description From the opening of a hold until the first answer. */
+            first_answer_ms: components["schemas"]["Quantiles"] | null;
+            /**
+             * Format: uint64
+             * @description By people, less than a second after the opening.
+             */
+            approved_within_1s: number;
+            /** @description Who decided most is first. */
+            people: components["schemas"]["PersonFigures"][];
+            /** @description What was asked about most is first. */
+            tools: components["schemas"]["ToolFigures"][];
+        };
+        DayFigures: {
+            day: string;
+            /** Format: uint64 */
+            asked: number;
+            /** Format: uint64 */
+            approved: number;
+            /** Format: uint64 */
+            denied: number;
+            /** Format: uint64 */
+            answered: number;
+            /** Format: uint64 */
+            expired: number;
+            /** Format: uint64 */
+            cancelled: number;
+            /** Format: uint64 */
+            open: number;
+            /**
+             * Format: uint64
+             * @description Approved or denied by a rule or a grant.
+             */
+            automatic: number;
+        };
+        Quantiles: {
+            /** Format: uint64 */
+            p50: number;
+            /** Format: uint64 */
+            p95: number;
+        };
+        PersonFigures: {
+            person: string;
+            name: string;
+            /**
+             * Format: uint64
+             * @description Alone or with others.
+             */
+            decided: number;
+            /** Format: uint64 */
+            approved: number;
+            /** Format: uint64 */
+            denied: number;
+            /** Format: uint64 */
+            approved_within_1s: number;
+            waiting_ms: components["schemas"]["Quantiles"] | null;
+        };
+        ToolFigures: {
+            tool: string;
+            /** Format: uint64 */
+            asked: number;
+            /** Format: uint64 */
+            approved: number;
+            /** Format: uint64 */
+            denied: number;
+            /** Format: uint64 */
+            answered: number;
+            /** Format: uint64 */
+            expired: number;
+            /** Format: uint64 */
+            cancelled: number;
+            /** Format: uint64 */
+            open: number;
+        };
+        /** @description One page of a list, newest first. */
+        ListOfListedPerson: {
+            items: components["schemas"]["ListedPerson"][];
+            /** @description The `cursor` of the next page; null at the end. */
+            next: string | null;
+        };
+        /** @description A person of the configuration. */
+        ListedPerson: {
+            id: string;
+            name: string;
+            roles: string[];
+            identities: components["schemas"]["Identity"][];
+            /**
+             * Format: uint
+             * @description How many tokens they have.
+             */
+            tokens: number;
+        };
+        /** @description Where a chat platform, or one channel of it, vouches for the person. */
+        Identity: {
+            channel: string;
+            account: string;
+        };
+        /** @description One page of a list, newest first. */
+        ListOfConfiguredTool: {
+            items: components["schemas"]["ConfiguredTool"][];
+            /** @description The `cursor` of the next page; null at the end. */
+            next: string | null;
+        };
+        /** @description A tool that agents are offered now. */
+        ConfiguredTool: {
+            name: string;
+            description: string;
+            /** @enum {string} */
+            effects: "read_only" | "idempotent" | "transactional" | "at_most_once";
+            agents: string[];
+            /** @description It asks in its first call and acts in a second one. */
+            two_phase: boolean;
+            /**
+             * @description Where it is done: by the server, or by whoever answers.
+             * @enum {string}
+             */
+            place: "server" | "client";
+            /** @description What it takes, as JSON Schema. */
+            schema: unknown;
+        };
+        /** @description One page of a list, newest first. */
+        ListOfConfiguredChannel: {
+            items: components["schemas"]["ConfiguredChannel"][];
+            /** @description The `cursor` of the next page; null at the end. */
+            next: string | null;
+        };
+        ConfiguredChannel: {
+            name: string;
+            platform: string;
+            /** @description Whether a test can be sent there. */
+            talks: boolean;
+            /** @description Where people could not be asked in the last days, the newest first. */
+            last_errors: components["schemas"]["ChannelTrouble"][];
+        };
+        ChannelTrouble: {
+            hold: string;
+            /** @description A person, where it was one; else the chat as its platform calls it. */
+            to: string;
+            /** @description As the platform said it. */
+            why: string;
+            /** Format: date-time */
+            at: string;
+        };
+        ChannelTested: {
+            sent: boolean;
+            /** @description The person to whose account it went. */
+            to: string;
+        };
+        Explained: {
+            /** @enum {string} */
+            decision: "allow" | "ask" | "deny";
+            /** @description Null is the default. */
+            rule: string | null;
+            /** @enum {string} */
+            risk: "low" | "medium" | "high" | "critical";
+            in_doubt: boolean;
+            /** @description Whom it asks. */
+            ask: components["schemas"]["AskedPeople"] | null;
+            /** @description A line for each rule, and last one for the verdict. */
+            why: string[];
+            /** @description What the rules were asked about. */
+            facts: string;
+            /** @description False: taken for a call of an outside program. */
+            known_tool: boolean;
+            /** @description Why the tool would not take the call, whatever the policy says. */
+            refused_by_tool: string | null;
+        };
+        AskedPeople: {
+            roles: string[];
+            people: string[];
+            /** Format: uint32 */
+            quorum: number;
+            exclude_requester: boolean;
+            refuse_made_logins: boolean;
+            /** Format: uint64 */
+            expires_in_s: number;
+        };
+        /** @description What the policy in force would have done with the calls of the last days. */
+        PolicyReplay: {
+            /** Format: uint32 */
+            days: number;
+            /** Format: date-time */
+            since: string;
+            policy: string;
+            /** Format: uint64 */
+            calls: number;
+            /**
+             * Format: uint64
+             * @description Those of which it says what was done.
+             */
+            same: number;
+            /** @description The rest, the most frequent change first. */
+            changes: components["schemas"]["RulingChange"][];
+            /** @description False: there was more than is looked at, and the newest are missing. */
+            complete: boolean;
+        };
+        RulingChange: {
+            tool: string;
+            /** @enum {string} */
+            from: "allow" | "ask" | "deny";
+            /** @enum {string} */
+            to: "allow" | "ask" | "deny";
+            /** @description That decides now; null is the default. */
+            rule: string | null;
+            /** Format: uint64 */
+            count: number;
+            /** @description The newest hold about such a call. */
+            example: string | null;
         };
         /** @description One page of a list, newest first. */
         ListOfToken: {
@@ -1430,6 +2228,26 @@ export interface components {
             hash: string;
             entry: unknown;
         };
+        /** @description Whether the audit log is what was signed, from its first entry to its last. */
+        AuditCheck: {
+            ok: boolean;
+            at: string;
+            /**
+             * Format: uint64
+             * @description How many are sound, if all are.
+             */
+            entries: number | null;
+            /** Format: uint64 */
+            checkpoints: number | null;
+            /** @description The hash that covers all of them. */
+            head: string | null;
+            /**
+             * Format: uint64
+             * @description The first entry that is not.
+             */
+            at_entry: number | null;
+            why: string | null;
+        };
         /** @description While frozen, no call starts. */
         Freeze: {
             frozen: boolean;
@@ -1449,30 +2267,6 @@ export interface components {
         /** @description The same for everybody, whether there is such a person or not. */
         LinkPromised: {
             detail: string;
-        };
-        /** @description A problem as it is sent. */
-        Problem: {
-            type: string;
-            title: string;
-            /** Format: uint16 */
-            status: number;
-            detail: string;
-            /** @description Stable: programs go by this. */
-            code: string;
-            /** @description What to mend, with `answer_invalid`. */
-            field?: string | null;
-            /** @description What stands, with `hold_already_decided`. */
-            decision?: unknown;
-            /** @description The hold as it now is. */
-            hold?: components["schemas"]["Hold"] | null;
-            /** @description The open ones, with `holds_open`. */
-            holds?: string[];
-            /** @description Results for prompts that were never sent, with `answer_invalid`. */
-            unknown?: string[];
-            /** @description Results that came twice. */
-            duplicate?: string[];
-            /** @description Prompts that got no result. */
-            missing?: string[];
         };
     };
     responses: {
@@ -2002,10 +2796,16 @@ export interface operations {
     get_holds: {
         parameters: {
             query?: {
-                /** @description only in this state */
-                state?: "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";
+                /** @description only in this state; `decided` is every state but pending */
+                state?: "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled" | "decided";
                 /** @description only of this agent */
                 agent?: string;
+                /** @description only calls of this tool */
+                tool?: string;
+                /** @description only what was asked on behalf of this person */
+                requester?: string;
+                /** @description only what this person decided, alone or with others */
+                decided_by?: string;
                 /** @description only of this session */
                 session?: string;
                 /** @description only of this kind */
@@ -2014,7 +2814,11 @@ export interface operations {
                 risk?: "low" | "medium" | "high" | "critical";
                 /** @description true: only what the caller may answer now */
                 mine?: boolean;
-                /** @description a text in the title or the tool's name */
+                /** @description only open ones in this section, as they are counted */
+                section?: "expiring_soon" | "critical" | "mine" | "others";
+                /** @description `newest` if not said; `urgency` is for open ones */
+                sort?: "newest" | "oldest" | "urgency";
+                /** @description a text in the title, the tool, the agent, the requester or the tag */
                 q?: string;
                 /** @description at most so many; 50 if not said */
                 limit?: number;
@@ -2078,6 +2882,67 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_holds_counts: {
+        parameters: {
+            query?: {
+                /** @description when the day of `decided_today` began; midnight in UTC if not said */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboxCounts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_holds_answers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManyAnswersBody"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManyAnswers"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_holds_one: {
         parameters: {
             query?: never;
@@ -2096,6 +2961,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Hold"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_holds_one_asked_before: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskedBefore"];
                 };
             };
             401: components["responses"]["Unauthenticated"];
@@ -2129,6 +3020,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Hold"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_holds_one_preview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditBody"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EditPreview"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2246,6 +3176,93 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             410: components["responses"]["Gone"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_holds_one_snooze: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnoozeBody"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snooze"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_holds_one_snooze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, or not yet; nothing to say */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_snoozes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOfSnooze"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
@@ -2413,6 +3430,228 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_grants_one_matches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantMatches"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_figures: {
+        parameters: {
+            query?: {
+                /** @description of so many days until now; 7 if not said */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figures"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_people: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOfListedPerson"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_tools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOfConfiguredTool"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_channels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOfConfiguredChannel"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_channels_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelTestBody"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelTested"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_policy_explain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImaginedCallBody"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explained"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_policy_replay: {
+        parameters: {
+            query?: {
+                /** @description of so many days until now; 7 if not said */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyReplay"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_tokens: {
         parameters: {
             query?: {
@@ -2542,8 +3781,14 @@ export interface operations {
     get_audit: {
         parameters: {
             query?: {
-                /** @description entries after this sequence number */
+                /** @description entries after this one; with `sort=oldest` */
                 after?: number;
+                /** @description a text anywhere in an entry */
+                q?: string;
+                /** @description with such an event: `hold_decided` */
+                event?: string;
+                /** @description `oldest` first if not said */
+                sort?: "oldest" | "newest";
                 /** @description at most so many; 50 if not said */
                 limit?: number;
                 /** @description the `next` of the page before */
@@ -2567,6 +3812,40 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_audit_verify: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };

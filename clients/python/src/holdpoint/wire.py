@@ -131,14 +131,89 @@ class Answer7(TypedDict, closed=True):
     content: NotRequired[str | None]
 
 
+class OneAnswer(TypedDict, closed=True):
+    hold: str
+    digest: str
+    answer: Answer | Answer1 | Answer2 | Answer3 | Answer4 | Answer5 | Answer6 | Answer7
+
+
+class Answer8(TypedDict, closed=True):
+    verdict: Literal['approve']
+    scope: NotRequired[Literal['once'] | None]
+    arguments: NotRequired[dict[str, Any]]
+    note: NotRequired[str | None]
+    grant: NotRequired[None]
+
+
+class Grant1(TypedDict, closed=True):
+    expires_in_s: NotRequired[int | None]
+    uses: NotRequired[int | None]
+    args: NotRequired[list[Arg] | Literal['any'] | None]
+
+
+class Answer9(TypedDict, closed=True):
+    verdict: Literal['approve']
+    scope: Literal['session']
+    arguments: NotRequired[dict[str, Any]]
+    note: NotRequired[str | None]
+    grant: NotRequired[Grant1 | None]
+
+
+class Answer10(TypedDict, closed=True):
+    verdict: Literal['deny']
+    reason: NotRequired[str | None]
+    stop: NotRequired[bool | None]
+
+
+class Answer11(TypedDict, closed=True):
+    verdict: Literal['respond']
+    content: str
+
+
+class Answer12(TypedDict, closed=True):
+    choose: list[str]
+
+
+class Answer13(TypedDict, closed=True):
+    fill: dict[str, Any]
+
+
+class Answer14(TypedDict, closed=True):
+    perform: Perform
+
+
+class Answer15(TypedDict, closed=True):
+    settle: Literal['succeeded', 'failed', 'retry']
+    content: NotRequired[str | None]
+
+
 class AnswerBody(TypedDict, closed=True):
     digest: NotRequired[str | None]
-    answer: Answer | Answer1 | Answer2 | Answer3 | Answer4 | Answer5 | Answer6 | Answer7
+    answer: Answer8 | Answer9 | Answer10 | Answer11 | Answer12 | Answer13 | Answer14 | Answer15
+
+
+class EditBody(TypedDict, closed=True):
+    arguments: dict[str, Any]
+
+
+class SnoozeBody(TypedDict, closed=True):
+    until: str
 
 
 class OutcomeBody(TypedDict, closed=True):
     state: Literal['executing', 'succeeded', 'failed']
     result: NotRequired[Any]
+
+
+class ChannelTestBody(TypedDict, closed=True):
+    channel: str
+
+
+class ImaginedCallBody(TypedDict, closed=True):
+    tool: str
+    arguments: dict[str, Any]
+    agent: NotRequired[str | None]
+    rows: NotRequired[int | None]
 
 
 class NewToken1(TypedDict, closed=True):
@@ -317,6 +392,42 @@ class Said(TypedDict):
     message: str
 
 
+class SectionCounts(TypedDict):
+    expiring_soon: int
+    critical: int
+    mine: int
+    others: int
+
+
+class OutcomeCounts(TypedDict):
+    asked: int
+    approved: int
+    denied: int
+    answered: int
+    expired: int
+    cancelled: int
+    open: int
+
+
+class LastDenial(TypedDict):
+    hold: str
+    same: bool
+    by: str
+    by_name: str
+    at: str
+    reason: str | None
+
+
+class Snooze(TypedDict):
+    hold: str
+    until: str
+
+
+class ListOfSnooze(TypedDict):
+    items: list[Snooze]
+    next: str | None
+
+
 class Secret(TypedDict):
     part: Literal['arguments', 'answer']
     at: str
@@ -335,6 +446,101 @@ class GrantModel(TypedDict):
     expires_at: str
     uses_left: int
     revoked: bool
+
+
+class GrantMatch(TypedDict):
+    hold: str
+    title: str
+    state: Literal['pending', 'approved', 'denied', 'answered', 'expired', 'cancelled']
+    agent: str | None
+    opened_at: str
+
+
+class DayFigures(TypedDict):
+    day: str
+    asked: int
+    approved: int
+    denied: int
+    answered: int
+    expired: int
+    cancelled: int
+    open: int
+    automatic: int
+
+
+class Quantiles(TypedDict):
+    p50: int
+    p95: int
+
+
+class PersonFigures(TypedDict):
+    person: str
+    name: str
+    decided: int
+    approved: int
+    denied: int
+    approved_within_1s: int
+    waiting_ms: Quantiles | None
+
+
+class ToolFigures(TypedDict):
+    tool: str
+    asked: int
+    approved: int
+    denied: int
+    answered: int
+    expired: int
+    cancelled: int
+    open: int
+
+
+class Identity(TypedDict):
+    channel: str
+    account: str
+
+
+class ConfiguredTool(TypedDict):
+    name: str
+    description: str
+    effects: Literal['read_only', 'idempotent', 'transactional', 'at_most_once']
+    agents: list[str]
+    two_phase: bool
+    place: Literal['server', 'client']
+    schema: Any
+
+
+class ChannelTrouble(TypedDict):
+    hold: str
+    to: str
+    why: str
+    at: str
+
+
+class ChannelTested(TypedDict):
+    sent: bool
+    to: str
+
+
+class AskedPeople(TypedDict):
+    roles: list[str]
+    people: list[str]
+    quorum: int
+    exclude_requester: bool
+    refuse_made_logins: bool
+    expires_in_s: int
+
+
+RulingChange = TypedDict(
+    'RulingChange',
+    {
+        'tool': str,
+        'from': Literal['allow', 'ask', 'deny'],
+        'to': Literal['allow', 'ask', 'deny'],
+        'rule': str | None,
+        'count': int,
+        'example': str | None,
+    },
+)
 
 
 class Token(TypedDict):
@@ -358,6 +564,16 @@ class AuditEntry(TypedDict):
     seq: int
     hash: str
     entry: Any
+
+
+class AuditCheck(TypedDict):
+    ok: bool
+    at: str
+    entries: int | None
+    checkpoints: int | None
+    head: str | None
+    at_entry: int | None
+    why: str | None
 
 
 class Freeze(TypedDict):
@@ -391,6 +607,10 @@ SayBody: TypeAlias = SayBody1 | SayBody2
 
 
 NewOption: TypeAlias = str | WholeOption
+
+
+class ManyAnswersBody(TypedDict, closed=True):
+    answers: list[OneAnswer]
 
 
 class Me(TypedDict):
@@ -501,6 +721,21 @@ class Message(TypedDict):
     by: NotRequired[str | None]
 
 
+class InboxCounts(TypedDict):
+    open: int
+    mine: int
+    sections: SectionCounts
+    decided_today: int
+    expiring_within_s: int
+    today_since: str
+    exact: bool
+
+
+class RecentCounts(TypedDict):
+    days_7: OutcomeCounts
+    days_30: OutcomeCounts
+
+
 class Secrets(TypedDict):
     secrets: list[Secret]
 
@@ -508,6 +743,70 @@ class Secrets(TypedDict):
 class ListOfGrant(TypedDict):
     items: list[GrantModel]
     next: str | None
+
+
+class GrantMatches(TypedDict):
+    grant: str
+    since: str
+    looked_at: int
+    count: int
+    matches: list[GrantMatch]
+    complete: bool
+
+
+class Figures(TypedDict):
+    days: int
+    since: str
+    total: OutcomeCounts
+    complete: bool
+    by_day: list[DayFigures]
+    waiting_ms: Quantiles | None
+    first_answer_ms: Quantiles | None
+    approved_within_1s: int
+    people: list[PersonFigures]
+    tools: list[ToolFigures]
+
+
+class ListedPerson(TypedDict):
+    id: str
+    name: str
+    roles: list[str]
+    identities: list[Identity]
+    tokens: int
+
+
+class ListOfConfiguredTool(TypedDict):
+    items: list[ConfiguredTool]
+    next: str | None
+
+
+class ConfiguredChannel(TypedDict):
+    name: str
+    platform: str
+    talks: bool
+    last_errors: list[ChannelTrouble]
+
+
+class Explained(TypedDict):
+    decision: Literal['allow', 'ask', 'deny']
+    rule: str | None
+    risk: Literal['low', 'medium', 'high', 'critical']
+    in_doubt: bool
+    ask: AskedPeople | None
+    why: list[str]
+    facts: str
+    known_tool: bool
+    refused_by_tool: str | None
+
+
+class PolicyReplay(TypedDict):
+    days: int
+    since: str
+    policy: str
+    calls: int
+    same: int
+    changes: list[RulingChange]
+    complete: bool
 
 
 class ListOfToken(TypedDict):
@@ -626,10 +925,40 @@ class Part7(TypedDict):
 Part: TypeAlias = Part1 | Part2Model | Part3 | Part4 | Part5 | Part6 | Part7
 
 
+class AskedBefore(TypedDict):
+    alike: RecentCounts
+    same: RecentCounts
+    last_denial: LastDenial | None
+    complete: bool
+
+
+class ListOfListedPerson(TypedDict):
+    items: list[ListedPerson]
+    next: str | None
+
+
+class ListOfConfiguredChannel(TypedDict):
+    items: list[ConfiguredChannel]
+    next: str | None
+
+
 class View(TypedDict):
     parts: list[Part]
     text: str
     digest: str
+
+
+class EditPreview(TypedDict):
+    digest: str
+    title: str
+    risk: Literal['low', 'medium', 'high', 'critical']
+    verdict: Literal['allow', 'ask']
+    rule: str | None
+    audience: Audience
+    may_approve: bool
+    call: Call | None
+    preview: Preview
+    view: View
 
 
 class Hold(TypedDict):
@@ -647,6 +976,7 @@ class Hold(TypedDict):
     requester: str | None
     asked_by: AskedBy
     digest: str
+    group: str | None
     call: Call | None
     view: View
     two_phase: bool
@@ -721,3 +1051,14 @@ class Session(TypedDict):
 class ListOfSummary(TypedDict):
     items: list[Summary]
     next: str | None
+
+
+class AnswerResult(TypedDict):
+    hold: str
+    status: int
+    result: Hold | None
+    problem: Problem | None
+
+
+class ManyAnswers(TypedDict):
+    results: list[AnswerResult]
