@@ -30,7 +30,7 @@ fn gate(here: &Checkout, python: &Path) -> Result<Tally> {
     let finished = Job::new("node")
         .args(["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec"])
         .args(
-            ["proxy_legacy", "proxy_modern", "upstreams", "hostile", "serve"]
+            ["proxy_legacy", "proxy_modern", "upstreams", "git", "hostile", "serve"]
                 .map(|name| format!("{name}.test.mjs")),
         )
         .within(here.join(GATE))

@@ -42,6 +42,11 @@ match = { tool = "*__list_directory" }
 then = "allow"
 
 [[policy.rules]]
+name = "the state of a repository is free"
+match = { tool = "*__git_status" }
+then = "allow"
+
+[[policy.rules]]
 name = "moving is not for agents"
 match = { tool = "*__move_file" }
 then = "deny"
