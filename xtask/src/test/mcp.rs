@@ -13,6 +13,8 @@ use crate::tally::{Runner, Tally};
 
 const SERVERS: &str = "crates/testkit/tests/mcp/servers";
 const GATE: &str = "crates/testkit/tests/mcp_gate";
+/// Large programs, so apart from the clients: what changes there does not install these again.
+const PARTNERS: &str = "crates/testkit/tests/mcp_gate/partners";
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     let servers = here.join(SERVERS);
@@ -27,10 +29,11 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
 fn gate(here: &Checkout, python: &Path) -> Result<Tally> {
     let binary = rust::binary(here)?;
     setup::npm_packages(here, GATE)?;
+    setup::npm_packages(here, PARTNERS)?;
     let finished = Job::new("node")
         .args(["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec"])
         .args(
-            ["proxy_legacy", "proxy_modern", "upstreams", "git", "hostile", "serve"]
+            ["proxy_legacy", "proxy_modern", "upstreams", "git", "inspector", "hostile", "serve"]
                 .map(|name| format!("{name}.test.mjs")),
         )
         .within(here.join(GATE))
