@@ -47,6 +47,11 @@ match = { tool = "*__git_status" }
 then = "allow"
 
 [[policy.rules]]
+name = "scenarios that nobody is asked about"
+match = { tool = "free__test_*" }
+then = "allow"
+
+[[policy.rules]]
 name = "moving is not for agents"
 match = { tool = "*__move_file" }
 then = "deny"
