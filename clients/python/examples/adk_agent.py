@@ -34,7 +34,8 @@ class Script(BaseLlm):
         else:
             wanted = [types.FunctionCall(id=f"call_{at}", name="append", args={"text": text}) for at, text in enumerate(self.texts)]
             parts = [types.Part(function_call=call) for call in wanted]
-        yield LlmResponse(content=types.Content(role="model", parts=parts))
+        usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=0, candidates_token_count=0)
+        yield LlmResponse(content=types.Content(role="model", parts=parts), usage_metadata=usage)
 
 
 def tool(folder: Path) -> Callable[[str], str]:
@@ -76,4 +77,4 @@ async def main(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else "."), sys.argv[2] if len(sys.argv) > 2 else "writer-1"))
+    asyncio.run(main(Path(sys.argv[1] if len(sys.argv) > 1 else "."), sys.argv[2] if len(sys.argv) > 2 else "adk-1"))
