@@ -19,7 +19,7 @@ os.environ.update(OPENAI_AGENTS_DISABLE_TRACING="1", LANGSMITH_TRACING="false", 
 
 from server import Server  # noqa: E402
 
-MODULES = ["protocol", "core", "async_core", "restart", "webhooks", "on_langgraph", "on_openai_agents", "on_pydantic_ai"]
+MODULES = ["protocol", "core", "async_core", "restart", "webhooks", "on_langgraph", "on_openai_agents", "on_pydantic_ai", "on_google_adk"]
 
 
 def main(words: list[str]) -> int:

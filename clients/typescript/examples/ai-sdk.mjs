@@ -4,7 +4,7 @@
 // answer on the page. Kill it while it waits and start it again: its messages are on disk, and it goes on where it was.
 // HOLDPOINT_AI names another package than `ai`, such as an older version under an alias.
 
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Client } from "holdpoint";
@@ -73,4 +73,4 @@ async function main(folder, run) {
   console.log(readFileSync(done, "utf8"));
 }
 
-if (process.argv[1] === import.meta.filename) await main(process.argv[2] ?? ".", process.argv[3] ?? "writer-1");
+if (realpathSync(process.argv[1]) === import.meta.filename) await main(process.argv[2] ?? ".", process.argv[3] ?? "ai-sdk-1");

@@ -3,7 +3,7 @@
 // The model is scripted, so no key is needed. Start `holdpoint demo`, set the two variables that it prints for a program, and
 // answer on the page. Kill it while it waits and start it again: its state is on disk, and it goes on where it was.
 
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Agent, run, RunState, setTracingDisabled, tool, Usage } from "@openai/agents";
@@ -66,4 +66,4 @@ async function main(folder, name) {
   console.log(readFileSync(done, "utf8"));
 }
 
-if (process.argv[1] === import.meta.filename) await main(process.argv[2] ?? ".", process.argv[3] ?? "writer-1");
+if (realpathSync(process.argv[1]) === import.meta.filename) await main(process.argv[2] ?? ".", process.argv[3] ?? "openai-1");

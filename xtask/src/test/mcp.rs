@@ -1,9 +1,9 @@
 //! MCP on the real binary: public servers, pinned, as tools of an agent (`crates/testkit/tests/mcp`), and official clients before
 //! `holdpoint mcp` (`crates/testkit/tests/mcp_gate`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 
 use super::rust;
 use crate::checkout::Checkout;
@@ -13,6 +13,20 @@ use crate::tally::{Runner, Tally};
 
 const SERVERS: &str = "crates/testkit/tests/mcp/servers";
 const GATE: &str = "crates/testkit/tests/mcp_gate";
+/// The longest first: two run at once.
+const GATE_FILES: [&str; 9] = [
+    "proxy_legacy.test.mjs",
+    "proxy_modern.test.mjs",
+    "conformance.test.mjs",
+    "upstreams.test.mjs",
+    "hostile.test.mjs",
+    "git.test.mjs",
+    "inspector.test.mjs",
+    "rmcp.test.mjs",
+    "serve.test.mjs",
+];
+/// Large programs, so apart from the clients: what changes there does not install these again.
+const PARTNERS: &str = "crates/testkit/tests/mcp_gate/partners";
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     let servers = here.join(SERVERS);
@@ -24,18 +38,30 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     Ok(tally)
 }
 
+/// Builds the client and server made with the official Rust package, beside our own build, and says where they are.
+fn rmcp_peers(here: &Checkout) -> Result<PathBuf> {
+    let home = here.built.parent().context("target/")?.join("rmcp-peer");
+    let built = Job::cargo()
+        .args(["build", "--locked"])
+        .within(here.join(GATE).join("rmcp_peer"))
+        .env("CARGO_TARGET_DIR", &home)
+        .limit_minutes(15)
+        .run()?;
+    ensure!(built.success, "the peers made with rmcp do not build; see above");
+    Ok(home.join("debug"))
+}
+
 fn gate(here: &Checkout, python: &Path) -> Result<Tally> {
     let binary = rust::binary(here)?;
     setup::npm_packages(here, GATE)?;
+    setup::npm_packages(here, PARTNERS)?;
     let finished = Job::new("node")
         .args(["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec"])
-        .args(
-            ["proxy_legacy", "proxy_modern", "upstreams", "hostile", "serve"]
-                .map(|name| format!("{name}.test.mjs")),
-        )
+        .args(GATE_FILES)
         .within(here.join(GATE))
         .env("HOLDPOINT_BIN", &binary)
         .env("MCP_PYTHON", python)
+        .env("RMCP_PEERS", rmcp_peers(here)?)
         .keep(Runner::Node.keep())
         .limit_minutes(4)
         .run()?;

@@ -48,8 +48,8 @@ const RULES: [Rule; 6] = [
             concat!("python", "hosted.org"),
             concat!("deb.", "debian.org"),
         ],
-        // A lock file must name its source; `cargo deny` sees to it that it is the default one.
-        applies: |path| path != "Cargo.lock" && path != "fuzz/Cargo.lock",
+        // Cargo's lock files must name their source; `cargo deny` sees to it that the product's is the default one.
+        applies: |path| !path.ends_with("Cargo.lock"),
         remedy: "names a package registry: which one is used is the machine's business",
     },
 ];

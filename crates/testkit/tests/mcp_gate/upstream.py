@@ -27,6 +27,12 @@ async def write(name: str, text: str) -> str:
 
 
 @server.tool()
+async def list_directory(path: str) -> str:
+    """Names the files of a folder."""
+    return "\n".join(file.name for file in pathlib.Path(path).iterdir())
+
+
+@server.tool()
 async def create_directory(name: str) -> str:
     """Makes a folder."""
     (room / name).mkdir()

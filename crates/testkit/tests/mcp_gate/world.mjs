@@ -40,6 +40,16 @@ match = { tool = "*__list_directory" }
 then = "allow"
 
 [[policy.rules]]
+name = "the state of a repository is free"
+match = { tool = "*__git_status" }
+then = "allow"
+
+[[policy.rules]]
+name = "scenarios that nobody is asked about"
+match = { tool = "free__test_*" }
+then = "allow"
+
+[[policy.rules]]
 name = "moving is not for agents"
 match = { tool = "*__move_file" }
 then = "deny"
