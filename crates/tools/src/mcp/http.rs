@@ -4,21 +4,25 @@
 //! so redirects are not followed. Each request is a POST of its own, answered with one message or with a
 //! stream of them that ends with the answer.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use domain::scrub::Scrubber;
 use ports::sse::Decoder;
 use ports::start_gate::Start;
 use ports::unpoisoned::Unpoisoned as _;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
+};
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::authorizer::McpAuthorizer;
 use super::limits::{MESSAGE_BYTES_MAX, PENDING_MAX};
 use super::link::MODERN;
 use super::message::{self, JsonRpcIncoming, RpcError};
@@ -30,6 +34,7 @@ pub(crate) struct HttpTransport {
     /// For calls of tools: each makes a connection of its own, so that it begins when that stands.
     for_calls: Client,
     url: Url,
+    authorizer: Option<Arc<dyn McpAuthorizer>>,
     /// What both sides agreed on, and the session that a legacy server gave us.
     terms: Mutex<HttpSessionTerms>,
     pending: AtomicUsize,
@@ -50,7 +55,11 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 
 impl HttpTransport {
-    pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<HttpTransport, String> {
+    pub(crate) fn new(
+        url: &str,
+        headers: &[(String, String)],
+        authorizer: Option<Arc<dyn McpAuthorizer>>,
+    ) -> Result<HttpTransport, String> {
         // An error means that a provider is installed already, and it is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let url = Url::parse(url).map_err(|error| format!("its URL is none: {error}"))?;
@@ -81,6 +90,7 @@ impl HttpTransport {
             client: built(builder())?,
             for_calls: built(for_calls)?,
             url,
+            authorizer,
             terms: Mutex::default(),
             pending: AtomicUsize::new(0),
             cut: CancellationToken::new(),
@@ -98,7 +108,31 @@ impl HttpTransport {
         self.cut.cancel();
     }
 
+    /// Sends a message with credentials where they are wanted. A server that turns them away did nothing, so the
+    /// message goes to it once more with new ones.
     async fn post_message(
+        &self,
+        body: Vec<u8>,
+        mut headers: HeaderMap,
+        start: Option<&Start>,
+    ) -> Result<Response, PostError> {
+        let Some(authorizer) = &self.authorizer else {
+            return Ok(self.post_once(body, headers, start).await?);
+        };
+        let given = authorizer.authorization().await.map_err(PostError::NoCredentials)?;
+        headers.insert(AUTHORIZATION, given.clone());
+        let response = self.post_once(body.clone(), headers.clone(), start).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let challenge = response.headers().get(WWW_AUTHENTICATE).cloned();
+        drop(response);
+        let renewed = authorizer.renew(&given, challenge.as_ref()).await;
+        headers.insert(AUTHORIZATION, renewed.map_err(PostError::NoCredentials)?);
+        Ok(self.post_once(body, headers, start).await?)
+    }
+
+    async fn post_once(
         &self,
         body: Vec<u8>,
         mut headers: HeaderMap,
@@ -142,13 +176,31 @@ impl HttpTransport {
         request: &McpRequest<'_>,
         asks: Option<mpsc::Sender<ServerAsk>>,
     ) -> Result<Value, TransportError> {
+        let answer = self.exchange_unscrubbed(request, asks).await;
+        match self.scrubber() {
+            None => answer,
+            Some(scrubber) => scrub_answer(answer, &scrubber),
+        }
+    }
+
+    fn scrubber(&self) -> Option<Scrubber> {
+        let scrubber = self.authorizer.as_ref().map(|authorizer| authorizer.scrubber());
+        scrubber.filter(|scrubber| !scrubber.is_idle())
+    }
+
+    async fn exchange_unscrubbed(
+        &self,
+        request: &McpRequest<'_>,
+        asks: Option<mpsc::Sender<ServerAsk>>,
+    ) -> Result<Value, TransportError> {
         let body = message::request_bytes(request.id, request.method, request.params);
         let response = match self
             .post_message(body, HttpTransport::said_twice(request), request.start)
             .await
         {
             Ok(response) => response,
-            Err(error) => {
+            Err(PostError::NoCredentials(why)) => return Err(TransportError::NotSent(why)),
+            Err(PostError::Http(error)) => {
                 if let Some(refused) = find_refusal(&error) {
                     return Err(TransportError::NotBegun(refused));
                 }
@@ -212,9 +264,11 @@ impl HttpTransport {
                 TransportError::NotSent(why.into())
             }
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                let why = format!(
-                    "it turned us away ({status}); see to the headers in the configuration"
-                );
+                let remedy = match self.authorizer {
+                    Some(_) => "see to `scopes` in the configuration, and connect it again",
+                    None => "see to the headers in the configuration",
+                };
+                let why = format!("it turned us away ({status}); {remedy}");
                 TransportError::from_rpc_error(i64::from(status.as_u16()), why)
             }
             _ => TransportError::from_rpc_error(
@@ -288,6 +342,10 @@ impl HttpTransport {
         if method != "elicitation/create" {
             return self.send_answer(&id, message::own_answer(method)).await;
         }
+        let params = match self.scrubber() {
+            None => params,
+            Some(scrubber) => scrubber.scrub_value(&params),
+        };
         let taken =
             asks.is_some_and(|asks| asks.try_send(ServerAsk { id: id.clone(), params }).is_ok());
         if !taken {
@@ -305,6 +363,33 @@ impl HttpTransport {
             }
             Ok(Err(_)) | Err(_) => tracing::debug!("MCP notification not delivered"),
         }
+    }
+}
+
+/// Why a message was not answered.
+enum PostError {
+    /// It was not sent, or the server turned it away: there are no credentials that would do.
+    NoCredentials(String),
+    Http(reqwest::Error),
+}
+
+impl From<reqwest::Error> for PostError {
+    fn from(error: reqwest::Error) -> PostError {
+        PostError::Http(error)
+    }
+}
+
+fn scrub_answer(
+    answer: Result<Value, TransportError>,
+    scrubber: &Scrubber,
+) -> Result<Value, TransportError> {
+    match answer {
+        Ok(result) => Ok(scrubber.scrub_value(&result)),
+        Err(TransportError::Refused(RpcError { code, message, data })) => {
+            let (message, data) = (scrubber.scrub(&message), scrubber.scrub_value(&data));
+            Err(TransportError::Refused(RpcError { code, message, data }))
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -16,6 +16,7 @@
 //! What is deliberately not here: sampling and roots (not announced), prompts and resources (tools
 //! only), resuming a cut HTTP stream (a call whose answer is lost is in doubt, like any other).
 
+mod authorizer;
 mod catalog;
 mod content;
 mod elicit;
@@ -38,6 +39,7 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
+pub use authorizer::McpAuthorizer;
 pub use catalog::{McpCatalog, McpDefinition};
 pub use line::{next_line, skip_line};
 pub use link::{LEGACY, MODERN, ServerIdentity};

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::authorizer::McpAuthorizer;
 use super::catalog::McpCatalog;
 use super::http::HttpTransport;
 use super::limits::{
@@ -47,6 +48,8 @@ pub struct McpConfig {
     pub time_limit: Duration,
     /// It was seen before, so that definitions which are not pinned are no first use.
     pub was_seen: bool,
+    /// Gives the credentials for a service; `None`: its headers are all that it gets.
+    pub authorizer: Option<Arc<dyn McpAuthorizer>>,
 }
 
 /// How a server is reached.
@@ -109,6 +112,7 @@ impl McpConfig {
             effects_of: BTreeMap::new(),
             time_limit: TIME_LIMIT_DEFAULT,
             was_seen: false,
+            authorizer: None,
         }
     }
 }
@@ -409,6 +413,7 @@ impl ServerCore {
             self.link.send_replace(ConnectionState::Down { why });
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
+                () = self.credentials_changed() => backoff.reset(),
                 () = self.stop.cancelled() => return,
             }
         }
@@ -440,7 +445,8 @@ impl ServerCore {
                 Box::new(pipe)
             }
             McpEndpoint::Service { url, headers } => {
-                Box::new(HttpTransport::new(url, headers).map_err(no_link)?)
+                let authorizer = self.config.authorizer.clone();
+                Box::new(HttpTransport::new(url, headers, authorizer).map_err(no_link)?)
             }
         };
         // Whatever goes wrong from here on, the wire is let go of, and with it the process.
@@ -471,6 +477,14 @@ impl ServerCore {
         Ok((job, secrets))
     }
 
+    /// Resolves when the server is to be connected with other credentials.
+    async fn credentials_changed(&self) {
+        match &self.config.authorizer {
+            Some(authorizer) => authorizer.changed().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Until the wire is cut. Says whether the server was well for a while.
     async fn watch_link(&self, link: &McpLink) -> bool {
         let mut well = false;
@@ -494,6 +508,10 @@ impl ServerCore {
                     is_new = false;
                     // What comes later was not there when the server was first seen.
                     self.lock_pins().end_first_use();
+                }
+                () = self.credentials_changed() => {
+                    link.wire.closed_token().cancel();
+                    return true;
                 }
                 () = link.wire.tools_changed() => {
                     if let Err(why) = self.refresh_catalog(link).await {
