@@ -7,16 +7,18 @@
 use super::{Files, Finding, crates};
 
 /// Inwards only: hands never see the engine or one another, doors never see hands.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("domain", &[]),
     ("audit", &[]),
     // Guards the way out for whichever hands call an address that others wrote.
     ("egress", &[]),
+    // OAuth as a client speaks it, for whichever part needs tokens or logs people in.
+    ("oauth", &["egress"]),
     ("ports", &["domain"]),
     ("agent", &["domain", "ports"]),
     ("stores", &["domain", "ports", "audit"]),
     ("models", &["domain", "ports"]),
-    ("tools", &["domain", "ports", "egress"]),
+    ("tools", &["domain", "ports", "egress", "oauth"]),
     // Pure: the cards print its codes, and whoever hears a reply asks it what that means.
     ("reply_parser", &["domain"]),
     ("channels", &["domain", "ports", "egress", "reply_parser"]),
@@ -36,6 +38,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "agent",
             "agent_hooks",
             "egress",
+            "oauth",
             "engine",
             "stores",
             "models",
@@ -59,6 +62,7 @@ const EVERY_PART: &[&str] = &[
     "agent",
     "agent_hooks",
     "egress",
+    "oauth",
     "engine",
     "stores",
     "models",
