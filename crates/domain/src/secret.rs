@@ -55,7 +55,8 @@ impl fmt::Debug for SecretValue {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sealed {
     pub id: SecretId,
-    /// Where it may be used, and nowhere else: one session. One of an outside hold is used by nobody.
+    /// Where it may be used, and nowhere else: one session. One of an outside hold is used by nobody. The global stream
+    /// has tokens of connected servers, which no call refers to.
     pub scope: StreamId,
     /// In answer to this.
     pub hold: HoldId,

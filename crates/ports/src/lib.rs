@@ -9,6 +9,7 @@ pub mod courier;
 pub mod durable;
 pub mod failpoint;
 pub mod hold_query;
+pub mod mcp_connections;
 pub mod model;
 pub mod outbox;
 pub mod secret_string;

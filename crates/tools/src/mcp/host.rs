@@ -71,6 +71,10 @@ impl McpTool {
         &self,
     ) -> Result<(std::sync::Arc<ServerCore>, std::sync::Arc<McpLink>), String> {
         let core = self.server.upgrade().ok_or("the house is being closed")?;
+        // A server without credentials is not going to come back soon: why wait for it?
+        if let Some(authorizer) = &core.config.authorizer {
+            authorizer.authorization().await?;
+        }
         let link = core.wait_for_link(LINK_WITHIN).await?;
         core.refresh_catalog(&link).await?;
         Ok((core, link))

@@ -176,11 +176,11 @@ impl HttpTransport {
         request: &McpRequest<'_>,
         asks: Option<mpsc::Sender<ServerAsk>>,
     ) -> Result<Value, TransportError> {
+        // The credentials may be renewed meanwhile, and the old ones are no less secret.
+        let before = self.scrubber();
         let answer = self.exchange_unscrubbed(request, asks).await;
-        match self.scrubber() {
-            None => answer,
-            Some(scrubber) => scrub_answer(answer, &scrubber),
-        }
+        let scrubbers = before.into_iter().chain(self.scrubber());
+        scrubbers.fold(answer, |answer, scrubber| scrub_answer(answer, &scrubber))
     }
 
     fn scrubber(&self) -> Option<Scrubber> {

@@ -49,3 +49,14 @@ pub const RESTART_AFTER: Duration = Duration::from_millis(500);
 pub const RESTART_AFTER_MAX: Duration = Duration::from_secs(60);
 /// A server that lived this long was well; the next restart is a first one again.
 pub const WELL_AFTER: Duration = Duration::from_secs(60);
+
+/// A token is renewed so long before it expires, but in the last quarter of its life: a request that takes its time must
+/// not arrive with one that has just expired.
+pub const RENEW_BEFORE_MS_MAX: u64 = 60_000;
+/// How long an admin may take to consent in the browser.
+pub const CONSENT_MS: u64 = 600_000;
+/// The request that finds out what a server wants. It is answered with a few lines.
+pub const PROBE_WITHIN: Duration = Duration::from_secs(10);
+/// Everything that is asked of others before the browser can be sent away: a probe, two documents in up to five places,
+/// a registration. The command line waits for 30 s.
+pub const BEGIN_WITHIN: Duration = Duration::from_secs(25);

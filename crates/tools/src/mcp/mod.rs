@@ -28,6 +28,7 @@ pub mod limits;
 mod line;
 mod link;
 mod message;
+pub mod oauth;
 mod offered_tools;
 mod pins;
 mod raw_object;
