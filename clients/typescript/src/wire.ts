@@ -672,6 +672,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/mcp/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * MCP servers that are connected with OAuth
+         * @description Needs the role and the scope `admin`.
+         */
+        get: operations["get_mcp_servers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/mcp/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait until it is connected
+         * @description Needs the role and the scope `admin`.
+         */
+        get: operations["get_mcp_connect"];
+        put?: never;
+        /**
+         * Begin to connect an MCP server; a browser does the rest
+         * @description Needs the role and the scope `admin`.
+         */
+        post: operations["post_mcp_connect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/mcp/disconnect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forget the tokens of an MCP server
+         * @description Needs the role and the scope `admin`.
+         */
+        post: operations["post_mcp_disconnect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -817,6 +881,23 @@ export interface paths {
         };
         /** This document */
         get: operations["get_openapi_json"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/client.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What authorization servers may read about this client */
+        get: operations["get_oauth_client_json"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1198,6 +1279,10 @@ export interface components {
             person: string;
             /** @description Where the login leads: a path of this site, such as `/holds/hold_…`. */
             next?: string | null;
+        };
+        /** @description Which server. */
+        McpServerBody: {
+            server: string;
         };
         NewFreeze: {
             /** @description For those who find it frozen. */
@@ -2215,6 +2300,42 @@ export interface components {
             expires_at: string;
         };
         /** @description One page of a list, newest first. */
+        ListOfMcpServerDocument: {
+            items: components["schemas"]["McpServerDocument"][];
+            /** @description The `cursor` of the next page; null at the end. */
+            next: string | null;
+        };
+        /** @description A server with `auth = "oauth"`. */
+        McpServerDocument: {
+            server: string;
+            url: string;
+            /** @enum {string} */
+            state: "connected" | "not_connected";
+            /** @description The person who connected it. */
+            connected_by: string | null;
+            connected_at: string | null;
+            /** @description The authorization server. */
+            issuer: string | null;
+            scope: string | null;
+        };
+        /** @description An attempt to connect a server. */
+        McpConnectDocument: {
+            server: string;
+            /** @description Where the browser of the admin who began is to go. It works once. */
+            authorize_url: string;
+            /** Format: uint64 */
+            attempt: number;
+            expires_at: string;
+        };
+        /** @description How an attempt stands. */
+        McpAttemptDocument: {
+            server: string;
+            /** @enum {string} */
+            state: "pending" | "connected" | "failed";
+            /** @description Why it failed. */
+            why: string | null;
+        };
+        /** @description One page of a list, newest first. */
         ListOfAuditEntry: {
             items: components["schemas"]["AuditEntry"][];
             /** @description The `cursor` of the next page; null at the end. */
@@ -2263,6 +2384,17 @@ export interface components {
              *     waits for them.
              */
             recovering?: number | null;
+        };
+        /** @description What an authorization server may read about us as its client (a client ID metadata document). */
+        OauthClientDocument: {
+            client_id: string;
+            client_name: string;
+            client_uri: string;
+            redirect_uris: string[];
+            grant_types: string[];
+            response_types: string[];
+            token_endpoint_auth_method: string;
+            application_type: string;
         };
         /** @description The same for everybody, whether there is such a person or not. */
         LinkPromised: {
@@ -3778,6 +3910,133 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_mcp_servers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOfMcpServerDocument"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_mcp_connect: {
+        parameters: {
+            query?: {
+                /** @description the server's name */
+                server?: string;
+                /** @description the `attempt` that was begun */
+                attempt?: number;
+                /** @description 30 if not said; more than 60 counts as 60 */
+                timeout_s?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpAttemptDocument"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_mcp_connect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpServerBody"];
+            };
+        };
+        responses: {
+            /** @description It was made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpConnectDocument"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_mcp_disconnect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpServerBody"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpServerDocument"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_audit: {
         parameters: {
             query?: {
@@ -4034,6 +4293,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_oauth_client_json: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OauthClientDocument"];
                 };
             };
             503: components["responses"]["Unavailable"];

@@ -1,9 +1,10 @@
 //! What every handler can reach.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use engine::Engine;
+use ports::mcp_connections::McpConnections;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -56,6 +57,8 @@ pub(crate) struct AppInner {
     pub(crate) audit_checks: Semaphore,
     pub(crate) channels: Channels,
     pub(crate) links: LinkRequests,
+    /// MCP servers that are connected with OAuth, where there are any.
+    pub(crate) mcp_connections: OnceLock<Arc<dyn McpConnections>>,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
     pub(crate) openapi: Vec<u8>,

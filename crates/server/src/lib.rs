@@ -22,6 +22,7 @@ mod listen;
 mod login;
 mod metrics;
 mod mount;
+mod oauth_callback;
 mod openapi;
 mod origin;
 mod page;
@@ -44,9 +45,10 @@ mod wire;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use engine::Engine;
+use ports::mcp_connections::McpConnections;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::net::TcpListener;
@@ -212,6 +214,7 @@ fn make(made: Made) -> App {
         audit_checks: Semaphore::new(1),
         channels: channel_board::Channels::default(),
         links: send_link::LinkRequests::default(),
+        mcp_connections: OnceLock::new(),
         tasks: TaskTracker::new(),
         closing: CancellationToken::new(),
         openapi: openapi::document().to_string().into_bytes(),
@@ -263,6 +266,13 @@ impl Server {
     #[must_use]
     pub fn with_channels(self, board: Arc<dyn ChannelBoard>) -> Server {
         self.app.channels.are(board);
+        self
+    }
+
+    /// Also connects MCP servers with OAuth.
+    #[must_use]
+    pub fn with_mcp_connections(self, desk: Arc<dyn McpConnections>) -> Server {
+        let _ = self.app.mcp_connections.set(desk);
         self
     }
 

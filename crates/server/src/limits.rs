@@ -103,6 +103,8 @@ pub(crate) const COOKIE_LOOKUPS: usize = 256;
 pub(crate) const COOKIE_WAITS: usize = 1_024;
 /// The longest body that a stranger has to send, except to a chat channel's address.
 pub(crate) const STRANGER_BYTES_MAX: usize = 8 << 10;
+/// One field of what an authorization server sends along with a browser. Codes of some are tokens of two kilobytes.
+pub(crate) const CALLBACK_FIELD_BYTES_MAX: usize = 4 << 10;
 /// Login links that one address may ask for in a minute.
 pub(crate) const LINKS_PER_MINUTE: u32 = 5;
 /// Between two login links to the same person: nobody can flood somebody else's chat.

@@ -18,7 +18,7 @@ use crate::problem::{Problem, Reply};
 use crate::{cookie, peer};
 
 /// The looks of the page's own files, which may be missing: then it is plain, and works.
-const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+pub(crate) const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
     <meta name=\"color-scheme\" content=\"light dark\">\
     <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\
@@ -152,7 +152,7 @@ fn sent_to(path: &str, cookie: Option<HeaderValue>) -> Response {
     guarded(reply)
 }
 
-fn plain_reply(status: StatusCode, what: &str) -> Response {
+pub(crate) fn plain_reply(status: StatusCode, what: &str) -> Response {
     html(
         status,
         format!(

@@ -9,6 +9,7 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use domain::person::PersonId;
 use engine::Engine;
+use ports::mcp_connections::McpConnections;
 
 use crate::app::App;
 use crate::peer::Peer;
@@ -97,6 +98,13 @@ impl Mounted {
     #[must_use]
     pub fn with_channels(self, board: Arc<dyn crate::ChannelBoard>) -> Mounted {
         self.app.channels.are(board);
+        self
+    }
+
+    /// Also connects MCP servers with OAuth.
+    #[must_use]
+    pub fn with_mcp_connections(self, desk: Arc<dyn McpConnections>) -> Mounted {
+        let _ = self.app.mcp_connections.set(desk);
         self
     }
 

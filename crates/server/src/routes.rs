@@ -15,7 +15,7 @@ use crate::openapi::{Parameter, ParameterKind};
 use crate::problem::Problem;
 use crate::replay::Need;
 use crate::threshold::{Behind, Guard};
-use crate::{health, login, metrics, openapi, page, send_link, v1, wire};
+use crate::{health, login, metrics, oauth_callback, openapi, page, send_link, v1, wire};
 
 pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
@@ -392,6 +392,22 @@ fn open() -> Vec<Route> {
             .says(200, "text/html"),
         Route::new(Method::POST, "/login", Access::Page, "Log in", post(login::log_in))
             .says(303, ""),
+        page("/oauth/callback", "A button that connects an MCP server", get(oauth_callback::page))
+            .says(200, "text/html"),
+        Route::new(
+            Method::POST,
+            "/oauth/callback",
+            Access::Page,
+            "Connect an MCP server",
+            post(oauth_callback::finish),
+        )
+        .says(200, "text/html"),
+        open(
+            "/oauth/client.json",
+            "What authorization servers may read about this client",
+            get(oauth_callback::client_document),
+        )
+        .gives::<wire::OauthClientDocument>(200),
         Route::new(
             Method::POST,
             "/login/link",

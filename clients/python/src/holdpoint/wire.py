@@ -240,6 +240,10 @@ class NewLogin(TypedDict):
     next: NotRequired[str | None]
 
 
+class McpServerBody(TypedDict):
+    server: str
+
+
 class NewFreeze(TypedDict):
     reason: str
 
@@ -560,6 +564,29 @@ class Login(TypedDict):
     expires_at: str
 
 
+class McpServerDocument(TypedDict):
+    server: str
+    url: str
+    state: Literal['connected', 'not_connected']
+    connected_by: str | None
+    connected_at: str | None
+    issuer: str | None
+    scope: str | None
+
+
+class McpConnectDocument(TypedDict):
+    server: str
+    authorize_url: str
+    attempt: int
+    expires_at: str
+
+
+class McpAttemptDocument(TypedDict):
+    server: str
+    state: Literal['pending', 'connected', 'failed']
+    why: str | None
+
+
 class AuditEntry(TypedDict):
     seq: int
     hash: str
@@ -585,6 +612,17 @@ class Freeze(TypedDict):
 class Health(TypedDict):
     status: str
     recovering: NotRequired[int | None]
+
+
+class OauthClientDocument(TypedDict):
+    client_id: str
+    client_name: str
+    client_uri: str
+    redirect_uris: list[str]
+    grant_types: list[str]
+    response_types: list[str]
+    token_endpoint_auth_method: str
+    application_type: str
 
 
 class LinkPromised(TypedDict):
@@ -811,6 +849,11 @@ class PolicyReplay(TypedDict):
 
 class ListOfToken(TypedDict):
     items: list[Token]
+    next: str | None
+
+
+class ListOfMcpServerDocument(TypedDict):
+    items: list[McpServerDocument]
     next: str | None
 
 

@@ -14,7 +14,8 @@ const DAYS: Parameter = Parameter::new(
 
 pub(super) fn routes() -> Vec<Route> {
     use v1::{
-        audit, audit_browse, channels, configured, figures, freeze, grants, logins, policy, tokens,
+        audit, audit_browse, channels, configured, figures, freeze, grants, logins, mcp, policy,
+        tokens,
     };
     let caller =
         |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
@@ -83,6 +84,43 @@ pub(super) fn routes() -> Vec<Route> {
             .takes::<wire::NewLogin>()
             .gives::<wire::Login>(201)
             .refuses(&[404]),
+        admin(
+            Method::GET,
+            "/v1/mcp/servers",
+            "MCP servers that are connected with OAuth",
+            get(mcp::list),
+        )
+        .gives::<wire::List<wire::McpServerDocument>>(200),
+        admin(
+            Method::POST,
+            "/v1/mcp/connect",
+            "Begin to connect an MCP server; a browser does the rest",
+            post(mcp::connect),
+        )
+        .takes::<wire::McpServerBody>()
+        .gives::<wire::McpConnectDocument>(201)
+        .refuses(&[404]),
+        admin(Method::GET, "/v1/mcp/connect", "Wait until it is connected", get(mcp::wait))
+            .query([
+                Parameter::new("server", ParameterKind::Text, "the server's name"),
+                Parameter::new("attempt", SEQUENCE, "the `attempt` that was begun"),
+                Parameter::new(
+                    "timeout_s",
+                    ParameterKind::Number(0, u64::MAX),
+                    "30 if not said; more than 60 counts as 60",
+                ),
+            ])
+            .gives::<wire::McpAttemptDocument>(200)
+            .refuses(&[404]),
+        admin(
+            Method::POST,
+            "/v1/mcp/disconnect",
+            "Forget the tokens of an MCP server",
+            post(mcp::disconnect),
+        )
+        .takes::<wire::McpServerBody>()
+        .gives::<wire::McpServerDocument>(200)
+        .refuses(&[404]),
         admin(Method::GET, "/v1/audit", "The audit log", get(audit_browse::list))
             .query([
                 Parameter::new("after", SEQUENCE, "entries after this one; with `sort=oldest`"),

@@ -13,6 +13,7 @@ pub(crate) mod grants;
 pub(crate) mod holds;
 pub(crate) mod inbox;
 pub(crate) mod logins;
+pub(crate) mod mcp;
 pub(crate) mod me;
 pub(crate) mod messages;
 pub(crate) mod outcome;

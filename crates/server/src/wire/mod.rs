@@ -14,6 +14,7 @@ mod figures;
 mod hold;
 mod inbox;
 mod many_answers;
+mod mcp;
 mod message;
 mod new_hold;
 mod object;
@@ -37,6 +38,9 @@ pub(crate) use figures::Figures;
 pub(crate) use hold::{Cancel, Hold, OutcomeBody, now};
 pub(crate) use inbox::{AskedBefore, InboxCounts};
 pub(crate) use many_answers::{AnswerResult, ManyAnswers, ManyAnswersBody, WrittenAnswer};
+pub(crate) use mcp::{
+    McpAttemptDocument, McpConnectDocument, McpServerBody, McpServerDocument, OauthClientDocument,
+};
 pub(crate) use message::call_input;
 pub(crate) use new_hold::NewHoldBody;
 pub(crate) use rule_study::{Explained, GrantMatches, ImaginedCallBody, PolicyReplay};
