@@ -43,6 +43,11 @@ pub(crate) async fn bind(
     house: &RunningEngine,
 ) -> Result<Server, server::BindError> {
     let server = server::bind(setup).await?;
+    #[cfg(feature = "mcp")]
+    let server = match house.mcp_connections.is_empty() {
+        true => server,
+        false => server.with_mcp_connections(house.mcp_connections.clone()),
+    };
     #[cfg(feature = "chats")]
     let server = match &house.board {
         Some(board) => {

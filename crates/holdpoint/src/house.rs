@@ -28,6 +28,8 @@ use stores::MemoryStore;
 use stores::SqliteStore;
 #[cfg(feature = "mcp")]
 use tools::mcp::McpServer;
+#[cfg(feature = "mcp")]
+use tools::mcp::oauth::McpOauthDesk;
 
 #[cfg(feature = "process")]
 pub(crate) use ground::Ground;
@@ -40,6 +42,9 @@ pub(crate) struct RunningEngine {
     /// Programs of others that run beside us, and end with us.
     #[cfg(feature = "mcp")]
     companions: Vec<Arc<McpServer>>,
+    /// Those of them that are connected with OAuth.
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_connections: Arc<McpOauthDesk>,
     /// The door for chats, where there are any.
     #[cfg(feature = "chats")]
     pub(crate) board: Option<ChatService>,
@@ -69,6 +74,8 @@ impl RunningEngine {
         for server in &self.companions {
             server.close().await;
         }
+        #[cfg(feature = "mcp")]
+        self.mcp_connections.close().await;
         self.store.close().await;
     }
 }
@@ -108,6 +115,8 @@ pub(crate) struct Plan {
     pub(crate) tools: Vec<Arc<dyn ToolHost>>,
     #[cfg(feature = "mcp")]
     pub(crate) companions: Vec<Arc<McpServer>>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_connections: Arc<McpOauthDesk>,
     pub(crate) courier: Arc<dyn Courier>,
     #[cfg(feature = "chats")]
     pub(crate) lines: Vec<Connector>,
@@ -149,6 +158,11 @@ impl Base {
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::new(last));
         Ok(Base { node, store: OpenedStore::Other(store), chance, clock })
+    }
+
+    #[cfg(feature = "program")]
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.store.store()
     }
 
     fn identity() -> (NodeId, Arc<SystemChance>) {
@@ -195,6 +209,8 @@ impl Base {
             store: self.store,
             #[cfg(feature = "mcp")]
             companions: plan.companions,
+            #[cfg(feature = "mcp")]
+            mcp_connections: plan.mcp_connections,
             #[cfg(feature = "chats")]
             board,
             #[cfg(feature = "chats")]

@@ -2,6 +2,7 @@
 
 pub mod channels;
 mod http;
+pub mod mcp;
 pub mod rehearsal;
 mod secret;
 mod sql;
@@ -21,13 +22,11 @@ use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
 use tools::human::{HumanTool, HumanToolKind};
 use tools::inquire::InquiryTool;
-use tools::mcp::{McpConfig, McpEndpoint};
+use tools::mcp::oauth::McpOauthDesk;
 use tools::process::{Environment, Runner, Supervisor};
 use tools::shell_cmd::{ShellCmd, ShellConfig};
 
-use crate::config::{
-    self, CallbacksConfig, Config, McpReach, McpTools, StoreConfig, ToolConfig, ToolKind,
-};
+use crate::config::{self, CallbacksConfig, Config, StoreConfig, ToolConfig, ToolKind};
 use crate::faults::Faults;
 use crate::house::{Base, Ground, Plan, RunningEngine};
 
@@ -55,13 +54,26 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
     let mut faults = Faults::default();
     let mut tools = Vec::new();
     let mut companions = Vec::new();
+    let mut with_oauth = Vec::new();
     for tool in &config.tools {
         match &tool.kind {
             ToolKind::Mcp(mcp) => {
-                let server = match mcp_config(tool, mcp) {
-                    Ok(setup) => ground.mcp_server(setup, data).await,
+                let oauth = mcp::open_oauth(
+                    tool,
+                    mcp,
+                    ground.base.store(),
+                    ground.base.clock.clone(),
+                    ground.base.chance.clone(),
+                );
+                let Some(oauth) = faults.note(oauth.await) else { continue };
+                let server = match mcp::mcp_config(tool, mcp) {
+                    Ok(mut setup) => {
+                        setup.authorizer = oauth.clone().map(|oauth| oauth as Arc<_>);
+                        ground.mcp_server(setup, data).await
+                    }
                     Err(why) => Err(why),
                 };
+                with_oauth.extend(oauth);
                 companions.extend(faults.note(server).map(Arc::new));
             }
             _ => tools.extend(faults.note(host(tool, &ground.runner))),
@@ -102,6 +114,7 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
         agents,
         tools,
         companions,
+        mcp_connections: Arc::new(McpOauthDesk::new(with_oauth)),
         courier,
         lines,
         home_expires_ms: channels::expiries(&config.channels),
@@ -111,36 +124,6 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
 
 fn environment(env: &config::ToolEnv) -> Result<Environment> {
     Ok(Environment::new(env.inherit.clone(), env.set.iter().cloned().collect())?)
-}
-
-fn mcp_config(tool: &ToolConfig, mcp: &McpTools) -> Result<McpConfig> {
-    let reach = match &mcp.reach {
-        McpReach::Program { argv, cwd, env, run_as } => McpEndpoint::Program {
-            argv: argv.clone(),
-            cwd: cwd.clone(),
-            environment: environment(env)?,
-            run_as: run_as.clone(),
-        },
-        McpReach::Service { url, headers_env } => {
-            let header = |(header, variable): &(String, String)| {
-                let value = std::env::var(variable).with_context(|| {
-                    format!(
-                        "the environment variable `{variable}`, which the tool `{}` names, is not set",
-                        tool.name
-                    )
-                })?;
-                Ok((header.clone(), value))
-            };
-            let headers = headers_env.iter().map(header).collect::<Result<_>>()?;
-            McpEndpoint::Service { url: url.clone(), headers }
-        }
-    };
-    let mut setup = McpConfig::new(&tool.name, reach);
-    setup.only = mcp.only.clone();
-    setup.effects = mcp.effects;
-    setup.effects_of = mcp.effects_of.clone();
-    setup.time_limit = mcp.time_limit.unwrap_or(setup.time_limit);
-    Ok(setup)
 }
 
 fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::id::HoldId;
+use domain::time::Timestamp;
 use domain::visible::visible;
 use reqwest::{Method, Response, StatusCode, Url};
 use ring::rand::SecureRandom as _;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::exit::UsageError;
+use super::output::now;
 use super::problem::Problem;
 use super::token_store::TokenStore;
 
@@ -179,6 +181,32 @@ impl Client {
             return Ok(None);
         }
         reply_json(reply).await.map(Some)
+    }
+
+    /// Waits until an attempt to connect an MCP server is over, or has expired.
+    pub async fn wait_connected(
+        &self,
+        server: &str,
+        attempt: u64,
+        expires_at: Option<&str>,
+    ) -> anyhow::Result<Value> {
+        let expires_at = expires_at.and_then(Timestamp::parse);
+        let mut address = self.url("/v1/mcp/connect");
+        address
+            .query_pairs_mut()
+            .append_pair("server", server)
+            .append_pair("attempt", &attempt.to_string())
+            .append_pair("timeout_s", &POLL_S.to_string());
+        let path = format!("/v1/mcp/connect?{}", address.query().unwrap_or_default());
+        let patience = Duration::from_secs(POLL_S) + POLL_GRACE;
+        loop {
+            let request = || self.request(Method::GET, &path).timeout(patience);
+            let ended = reply_json(self.retried(request).await?).await?;
+            let expired = expires_at.is_some_and(|at| at <= now());
+            if ended["state"] != "pending" || expired {
+                return Ok(ended);
+            }
+        }
     }
 
     /// A reply of any length, read piece by piece.

@@ -9,6 +9,8 @@ use domain::visible::visible;
 use serde_json::{Value, json};
 use stores::{OpenError, SqliteStore};
 
+mod connections;
+
 use super::args::{DoctorArgs, SERVER_DEFAULT};
 use super::client::Client;
 use super::exit::Exit;
@@ -43,12 +45,16 @@ pub async fn run(
     match (config, path) {
         (Some(Ok(config)), Some(path)) => {
             checks.extend(configured(&config, &path).await);
+            let with_oauth = connections::with_oauth(&config);
             // Before the first start nobody answers, and nothing is wrong.
             let quiet = server.is_none() && client.probe("/healthz").await.is_err();
             checks.extend(match quiet {
                 true => vec![not_started(&client, &path)],
                 false => served(&client).await,
             });
+            if !with_oauth.is_empty() && !quiet {
+                checks.extend(connections::served(&client, &with_oauth).await);
+            }
         }
         (Some(Err(errors)), _) => {
             let wrong =

@@ -25,6 +25,14 @@ pub fn pretty(value: &Value) -> String {
     text
 }
 
+/// On one line, for scripts that read line by line.
+pub fn line(value: &Value) -> String {
+    // No text of it has a line break that is not escaped.
+    let mut text: String = pretty(value).lines().map(str::trim_start).collect();
+    text.push('\n');
+    text
+}
+
 struct Escaping {
     layout: PrettyFormatter<'static>,
 }

@@ -103,7 +103,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         CliCommand::Answer(args) => answer::answer(&client()?, terminal, &args).await,
         CliCommand::Ask(args) => ask::run(&client()?, terminal, &args).await,
         CliCommand::Gate(args) => gate::run(&client()?, terminal, &args).await,
-        CliCommand::Mcp(command) => mcp::run(&client()?, command).await,
+        CliCommand::Mcp(command) => mcp::run(&client()?, terminal, command).await,
         CliCommand::Hook(command) => return Ok(hook::run(server, terminal, command).await),
         CliCommand::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
         CliCommand::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),

@@ -43,8 +43,8 @@ pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;
 pub use tool::{
-    AskScope, ClientToolConfig, CommandTool, HttpTool, McpReach, McpTools, ShellTool, SqlAccess,
-    SqlDatabase, SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
+    AskScope, ClientToolConfig, CommandTool, HttpTool, McpOauthConfig, McpReach, McpTools,
+    ShellTool, SqlAccess, SqlDatabase, SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
 };
 
 use mistakes::Mistakes;

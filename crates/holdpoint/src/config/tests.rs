@@ -3,6 +3,7 @@ mod coding_agent;
 mod doors;
 mod example;
 mod good;
+mod mcp_oauth;
 mod models;
 
 use std::sync::Arc;

@@ -23,7 +23,7 @@ use super::error::listed;
 use super::source::{ConfigSource, Result};
 use crate::checks;
 use kind::DeclaredKind;
-pub use mcp::{McpReach, McpTools};
+pub use mcp::{McpOauthConfig, McpReach, McpTools};
 
 pub use http::HttpTool;
 pub use sql::{SqlAccess, SqlDatabase, SqlTool};
@@ -154,6 +154,11 @@ pub(super) struct ToolTable {
     allow_private_addresses: Option<Spanned<bool>>,
     only: Option<Spanned<Vec<String>>>,
     effects_of: Option<Spanned<BTreeMap<Spanned<String>, Spanned<String>>>>,
+    auth: Option<Spanned<String>>,
+    client_id: Option<Spanned<String>>,
+    client_secret_env: Option<Spanned<String>>,
+    client_secret_file: Option<Spanned<String>>,
+    scopes: Option<Spanned<Vec<String>>>,
     database_env: Option<Spanned<String>>,
     database_file: Option<Spanned<String>>,
     tables: Option<Spanned<Vec<String>>>,

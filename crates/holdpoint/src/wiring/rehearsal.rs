@@ -14,8 +14,9 @@ use ports::clock::Clock as _;
 use tools::mcp::McpServer;
 use tools::process::{Runner, Spool, Supervisor};
 
+use super::mcp::{mcp_config, oauth_settings};
 use super::tls::read_tls;
-use super::{SUPERVISE, channels, courier, host, mcp_config};
+use super::{SUPERVISE, channels, courier, host};
 use crate::config::{Config, SqlDatabase, ToolConfig, ToolKind};
 
 /// One thing that was looked at.
@@ -144,6 +145,10 @@ async fn try_tool(tool: &ToolConfig, scratch: &Scratch) -> Result<()> {
         }
         return Ok(());
     };
+    // Whether somebody has connected it is not in the configuration.
+    if oauth_settings(tool, mcp)?.is_some() {
+        return mcp_config(tool, mcp).map(drop);
+    }
     let pins = scratch.folder.join("mcp");
     let server = McpServer::open(mcp_config(tool, mcp)?, &pins, scratch.runner.clone())?;
     let unusable = server.unusable_reason().await;

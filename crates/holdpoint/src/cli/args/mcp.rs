@@ -12,6 +12,9 @@ use crate::cli::duration;
 pub enum McpCommand {
     Serve(McpServeArgs),
     Proxy(McpProxyArgs),
+    List(McpListArgs),
+    Connect(McpConnectArgs),
+    Disconnect(McpDisconnectArgs),
 }
 
 /// An MCP server on standard input and output: an agent asks people with its tools.
@@ -63,4 +66,42 @@ pub struct McpProxyArgs {
     /// The server: a program and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// List the server's own MCP servers that are connected with OAuth, and whether they are.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint mcp list")]
+pub struct McpListArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Connect an MCP server with `auth = "oauth"`: print the address at which you consent, and wait until you have.
+///
+/// Needs a person's token with the scope `admin`. The browser must be logged in as the same person.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint mcp connect tickets")]
+pub struct McpConnectArgs {
+    /// The name of the server in the configuration.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Only print the address.
+    #[arg(long)]
+    pub no_wait: bool,
+    /// Print JSON: a line with the address, and one with how it ended.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Disconnect an MCP server: forget its tokens, and give them back to its authorization server.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint mcp disconnect tickets")]
+pub struct McpDisconnectArgs {
+    /// The name of the server in the configuration.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }

@@ -3,7 +3,7 @@
 use crate::config::Config;
 
 #[track_caller]
-fn check(text: &str, wanted: &str) {
+pub(super) fn check(text: &str, wanted: &str) {
     match Config::parse(text, "h.toml") {
         Ok(_) => panic!("this was taken, and should have been: {wanted}\n{text}"),
         Err(why) => assert_eq!(why.to_string(), wanted, "{text}"),

@@ -269,10 +269,19 @@ url = "https://tickets.example.com/mcp"
 headers_env = { Authorization = "TICKETS_AUTH" }
 effects = "idempotent"
 
+[[tools]]
+name = "wiki"
+kind = "mcp"
+url = "http://127.0.0.1:8080/mcp"
+auth = "oauth"
+client_id = "holdpoint"
+client_secret_env = "WIKI_SECRET"
+scopes = ["read", "write"]
+
 [[agents]]
 id = "a"
 model = "m"
-tools = ["files", "tickets__open"]
+tools = ["files", "tickets__open", "wiki"]
 "#,
     );
     let ToolKind::Mcp(files) = &config.tools[0].kind else { panic!("{:?}", config.tools[0]) };
@@ -295,6 +304,13 @@ tools = ["files", "tickets__open"]
         McpReach::Service {
             url: "https://tickets.example.com/mcp".into(),
             headers_env: vec![("Authorization".into(), "TICKETS_AUTH".into())],
+            oauth: None,
         }
     );
+    let ToolKind::Mcp(wiki) = &config.tools[2].kind else { panic!("{:?}", config.tools[2]) };
+    let McpReach::Service { oauth: Some(oauth), .. } = &wiki.reach else { panic!("{wiki:?}") };
+    assert_eq!(oauth.client_id.as_deref(), Some("holdpoint"));
+    assert_eq!(oauth.client_secret, Some(SecretSource::Env("WIKI_SECRET".into())));
+    assert_eq!(oauth.scopes, ["read", "write"]);
+    assert!(!oauth.allow_private_addresses);
 }

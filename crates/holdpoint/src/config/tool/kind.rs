@@ -50,7 +50,7 @@ impl ToolTable {
         fn at<T>(value: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
             value.as_ref().map(Spanned::span)
         }
-        let keys: [(&str, _, &[DeclaredKind]); 36] = [
+        let keys: [(&str, _, &[DeclaredKind]); 41] = [
             ("description", at(&self.description), &[Command, Http, Client]),
             ("input_schema", at(&self.input_schema), &[Command, Http, Client]),
             ("effects", at(&self.effects), &[Command, Http, Client, Mcp]),
@@ -80,7 +80,12 @@ impl ToolTable {
             ("headers_file", at(&self.headers_file), &[Http]),
             ("body", at(&self.body), &[Http]),
             ("form", at(&self.form), &[Http]),
-            ("allow_private_addresses", at(&self.allow_private_addresses), &[Http]),
+            ("allow_private_addresses", at(&self.allow_private_addresses), &[Http, Mcp]),
+            ("auth", at(&self.auth), &[Mcp]),
+            ("client_id", at(&self.client_id), &[Mcp]),
+            ("client_secret_env", at(&self.client_secret_env), &[Mcp]),
+            ("client_secret_file", at(&self.client_secret_file), &[Mcp]),
+            ("scopes", at(&self.scopes), &[Mcp]),
             ("only", at(&self.only), &[Mcp]),
             ("effects_of", at(&self.effects_of), &[Mcp]),
             ("database_env", at(&self.database_env), &[Sql]),

@@ -152,6 +152,8 @@ impl Builder {
             tools,
             #[cfg(feature = "mcp")]
             companions: Vec::new(),
+            #[cfg(feature = "mcp")]
+            mcp_connections: Arc::default(),
             courier: default_courier(base.clock.clone()),
             #[cfg(feature = "chats")]
             lines,

@@ -1,0 +1,50 @@
+//! Whether MCP servers with `auth = "oauth"` are connected. Only the running server knows.
+
+use domain::visible::visible;
+
+use super::Check;
+use crate::cli::client::Client;
+use crate::config::{Config, McpReach, ToolKind};
+
+/// The names of those servers.
+pub(super) fn with_oauth(config: &Config) -> Vec<String> {
+    let servers = config.tools.iter().filter(|tool| match &tool.kind {
+        ToolKind::Mcp(mcp) => matches!(&mcp.reach, McpReach::Service { oauth: Some(_), .. }),
+        _ => false,
+    });
+    servers.map(|tool| tool.name.to_string()).collect()
+}
+
+pub(super) async fn served(client: &Client, names: &[String]) -> Vec<Check> {
+    let listed = match client.get("/v1/mcp/servers").await {
+        Ok(listed) => listed,
+        Err(_) => {
+            let detail = format!("whether {} are connected cannot be seen", names.join(", "));
+            let remedy = "run `holdpoint mcp list` with the token of an admin";
+            return vec![Check::wrong("connections", detail, remedy).doubtful()];
+        }
+    };
+    let items = listed["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let check = |name: &String| {
+        let shown = visible(name);
+        let found = items.iter().find(|item| item["server"] == name.as_str());
+        match found.and_then(|item| item["state"].as_str()) {
+            Some("connected") => {
+                Check::fine("connections", format!("the MCP server `{shown}` is connected"))
+            }
+            Some(_) => Check::wrong(
+                "connections",
+                format!("the MCP server `{shown}` is not connected, and its calls are refused"),
+                format!("holdpoint mcp connect {shown}"),
+            )
+            .doubtful(),
+            None => Check::wrong(
+                "connections",
+                format!("the running server does not know the MCP server `{shown}`"),
+                "restart it: the configuration is read at the start",
+            )
+            .doubtful(),
+        }
+    };
+    names.iter().map(check).collect()
+}
