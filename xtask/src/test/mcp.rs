@@ -1,5 +1,5 @@
 //! MCP on the real binary: public servers, pinned, as tools of an agent (`crates/testkit/tests/mcp`), and official clients before
-//! `holdpoint mcp` (`crates/testkit/tests/mcp_gate`).
+//! `holdpoint mcp` (`crates/testkit/tests/mcp_gate`), and a server behind an OAuth provider (`crates/testkit/tests/mcp_oauth`).
 
 use std::path::{Path, PathBuf};
 
@@ -27,12 +27,14 @@ const GATE_FILES: [&str; 9] = [
 ];
 /// Large programs, so apart from the clients: what changes there does not install these again.
 const PARTNERS: &str = "crates/testkit/tests/mcp_gate/partners";
+const OAUTH: &str = "crates/testkit/tests/mcp_oauth";
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
     let servers = here.join(SERVERS);
     let modules = setup::node(here, "mcp-servers", &servers)?;
     let python = setup::python(here, "mcp-python", &servers.join("requirements.txt"))?;
     let mut tally = gate(here, &python)?;
+    tally += oauth(here)?;
     let variables = [("MCP_NODE_MODULES", modules), ("MCP_PYTHON", python)];
     tally += rust::one_module(here, &rust::MCP, &variables)?;
     Ok(tally)
@@ -62,6 +64,20 @@ fn gate(here: &Checkout, python: &Path) -> Result<Tally> {
         .env("HOLDPOINT_BIN", &binary)
         .env("MCP_PYTHON", python)
         .env("RMCP_PEERS", rmcp_peers(here)?)
+        .keep(Runner::Node.keep())
+        .limit_minutes(4)
+        .run()?;
+    Ok(Runner::Node.tally(&finished))
+}
+
+fn oauth(here: &Checkout) -> Result<Tally> {
+    let binary = rust::binary(here)?;
+    setup::npm_packages(here, OAUTH)?;
+    let finished = Job::new("node")
+        .args(["--test", "--test-concurrency=2", "--test-timeout=120000", "--test-reporter=spec"])
+        .args(["circle", "hostile"].map(|name| format!("{name}.test.mjs")))
+        .within(here.join(OAUTH))
+        .env("HOLDPOINT_BIN", &binary)
         .keep(Runner::Node.keep())
         .limit_minutes(4)
         .run()?;
