@@ -233,7 +233,9 @@ fn native() -> Vec<Route> {
             .refuses(&[409, 423]),
         caller(Method::GET, "/v1/holds", "The inbox, and what was decided", get(holds::list))
             .query(inbox_query())
-            .gives::<wire::List<wire::Hold>>(200),
+            .gives::<wire::List<wire::Hold>>(200)
+            // By urgency, a page ends with a hold that must be seen to go on after it.
+            .refuses(&[404]),
         caller(Method::GET, "/v1/holds/counts", "How many holds wait", get(inbox::counts))
             .query([Parameter::new(
                 "since",

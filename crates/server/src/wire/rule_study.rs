@@ -34,14 +34,15 @@ pub(crate) struct ImaginedCallBody {
     rows: Option<Whole>,
 }
 
-const NAME_BYTES_MAX: usize = 800;
+const NAME_CHARS_MAX: usize = 200;
 
 impl ImaginedCallBody {
     pub(crate) fn parse(self) -> Result<ImaginedCall, Problem> {
-        if self.tool.is_empty() || self.tool.len() > NAME_BYTES_MAX {
+        let is_long = |name: &str| name.chars().count() > NAME_CHARS_MAX;
+        if self.tool.is_empty() || is_long(&self.tool) {
             return Err(Problem::invalid("tool", "name a tool"));
         }
-        if self.agent.as_ref().is_some_and(|agent| agent.len() > NAME_BYTES_MAX) {
+        if self.agent.as_deref().is_some_and(is_long) {
             return Err(Problem::invalid("agent", "no agent has such a long name"));
         }
         let arguments = Arguments::parse(self.arguments.get().as_bytes())

@@ -31,6 +31,8 @@ ATTACKS = [
 # are several, each with the next seed, until every operation on one thing was reached.
 WALKS_MIN, WALKS_MAX, WALK_EXAMPLES = 4, 20, 60
 SEED = 20251115
+# What cannot work here, because no chat platform answers: `tests/http/admin_pages.rs` tries it.
+ELSEWHERE = {"POST /v1/channels/test"}
 # Each takes a minute at most. Whatever hangs is ended, and counts as failed.
 LIMIT_S = 240
 
@@ -141,7 +143,8 @@ def something_happened(tap: Tap, document: dict, seen: dict, walked: collections
     for name in operations(document):
         counts = [sum(n for status, n in seen[name].items() if status // 100 == first) for first in (2, 3, 4, 5)]
         print(f"# {name:<36}" + "".join(f"{count:>6}" for count in counts) + f"{walked[name]:>9}")
-        tap.test(f"{name} worked", not (counts[0] or counts[1]) and "it never did")
+        if name not in ELSEWHERE:
+            tap.test(f"{name} worked", not (counts[0] or counts[1]) and "it never did")
     for name in on_one_thing(document):
         tap.test(f"{name} was reached by a link", not walked[name] and "it never was")
 

@@ -183,6 +183,10 @@ class Stock:
                 body["digest"] = hold.get("digest")
                 if hold.get("kind") in FITTING and next(self.turn) % 2:
                     body["answer"] = FITTING[hold["kind"]]
+            case "POST /v1/holds/{id}/preview":
+                body["arguments"] = {"text": "y"}
+            case "POST /v1/holds/{id}/snooze":
+                body["until"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
             case "POST /v1/sessions/{id}/messages" if next(self.turn) % 4 == 1 and body.get("text"):
                 body["text"] = "fail"
             case "POST /v1/sessions/{id}/messages" if next(self.turn) % 4 == 0:
