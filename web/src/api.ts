@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Hold, Json, List, Me, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
+import type { Freeze, Hold, Json, List, Me, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -21,6 +21,7 @@ export class Refused extends Error {
 
 let csrf: string | null = null;
 let onSignedOut: () => void = () => {};
+let onAnswered: (hold: Hold) => void = () => {};
 let onFrozen: (detail: string | null) => void = () => {};
 
 export function whenSignedOut(tell: () => void): void {
@@ -29,6 +30,10 @@ export function whenSignedOut(tell: () => void): void {
 /** For the event stream, which finds out first when a login ends while the page stands open. */
 export function signedOut(): void {
   onSignedOut();
+}
+/** Told of every hold that this page answered, after the server took it. */
+export function whenAnswered(tell: (hold: Hold) => void): void {
+  onAnswered = tell;
 }
 /** Told why when the server refuses new work, and null when it took some again. */
 export function whenFrozen(tell: (detail: string | null) => void): void {
@@ -102,8 +107,19 @@ export function hold(id: string): Promise<Hold> {
 }
 
 /** `answer` is JSON text and not a value, so that edited arguments arrive as typed: a parse here would round large numbers. */
-export function answerHold(id: string, digest: string, answer: string, key: string): Promise<Hold> {
-  return send("POST", `/v1/holds/${at(id)}/answer`, `{"digest":${JSON.stringify(digest)},"answer":${answer}}`, key);
+export async function answerHold(id: string, digest: string, answer: string, key: string): Promise<Hold> {
+  const hold = await send<Hold>("POST", `/v1/holds/${at(id)}/answer`, `{"digest":${JSON.stringify(digest)},"answer":${answer}}`, key);
+  // After the caller has taken the reply in.
+  setTimeout(() => onAnswered(hold), 0);
+  return hold;
+}
+
+export function freeze(): Promise<Freeze> {
+  return send("GET", "/v1/freeze");
+}
+
+export function thaw(): Promise<Freeze> {
+  return send("DELETE", "/v1/freeze");
 }
 
 /** The server writes down who looked. */

@@ -27,11 +27,17 @@ class Live {
   private readonly watchers = new Set<() => void>();
   private readonly sessionWatchers = new Set<(event: ServerEvent) => void>();
   private readonly openWatchers = new Set<() => void>();
+  private sorted: { revision: number; holds: Hold[] } | undefined;
   private gather: ReturnType<typeof setTimeout> | undefined;
   private stopFollowing: (() => void) | undefined;
   private looking: ReturnType<typeof setInterval> | undefined;
 
+  /** Whether changes are told as they happen. */
   connected = true;
+  /** The server cannot be reached at all. Without its events alone one can still read and decide, only later than others. */
+  offline = false;
+  /** When changes were last told. */
+  lostAt = 0;
   /** Rises with every change, so that a view can tell whether it is up to date. */
   revision = 0;
   /** Ids seen pending in this visit, so that one that settles stays in view and says how. */
@@ -68,8 +74,8 @@ class Live {
         this.lookAgain();
       },
       event: (event) => this.hint(event),
-      lost: () => this.setConnected(false),
-      refused: (status) => (status === 401 ? api.signedOut() : this.setConnected(false)),
+      lost: () => this.lose(),
+      refused: (status) => (status === 401 ? api.signedOut() : this.lose()),
     });
   };
 
@@ -79,10 +85,21 @@ class Live {
     for (const watcher of this.openWatchers) watcher();
   }
 
-  private setConnected(connected: boolean): void {
-    if (this.connected === connected) return;
+  private setConnected(connected: boolean, offline = false): void {
+    if (this.connected === connected && this.offline === offline) return;
+    if (this.connected && !connected) this.lostAt = Date.now();
     this.connected = connected;
+    this.offline = offline;
     this.tell();
+  }
+
+  /** The stream broke. Whether the server can still be asked decides what a person may do meanwhile. */
+  private lose(): void {
+    this.setConnected(false, this.offline);
+    api.freeze().then(
+      () => this.connected || this.setConnected(false, false),
+      (problem: unknown) => this.connected || this.setConnected(false, problem instanceof api.Refused && problem.undecided),
+    );
   }
 
   private hint(event: ServerEvent): void {
@@ -179,8 +196,12 @@ class Live {
     return this.holds.get(id) ?? (this.gone.has(id) ? "gone" : "loading");
   }
 
-  all(): Hold[] {
-    return [...this.holds.values()].sort((a, b) => b.opened_at.localeCompare(a.opened_at) || b.id.localeCompare(a.id));
+  /** Newest first. Sorted once per change: with thousands of holds a sort for every reader would be felt. */
+  all(): readonly Hold[] {
+    if (this.sorted?.revision === this.revision && this.sorted.holds.length === this.holds.size) return this.sorted.holds;
+    const holds = [...this.holds.values()].sort((a, b) => newer(a.opened_at, b.opened_at) || newer(a.id, b.id));
+    this.sorted = { revision: this.revision, holds };
+    return holds;
   }
 
   watch(watcher: () => void): () => void {
@@ -205,6 +226,9 @@ class Live {
     for (const watcher of this.watchers) watcher();
   }
 }
+
+// Instants and ids are plain letters; comparing them by a language's rules would take ten times as long.
+const newer = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
 
 export const live = new Live();
 

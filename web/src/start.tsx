@@ -8,6 +8,11 @@ import { go, sessionPath } from "./route";
 import { useSending } from "./sending";
 import { useMe } from "./who";
 
+/** The composer alone, beside the list of sessions. */
+export function NewSession() {
+  return <Start />;
+}
+
 export function Start() {
   const me = useMe();
   const [agent, setAgent] = useState(me.agents[0] ?? "");

@@ -38,14 +38,30 @@ export function span(ms: number): string {
   return `${seconds}${s}`;
 }
 
-/** The present, renewed every second while the component is shown. */
-export function useNow(running: boolean): number {
+// One clock for everything that counts down: hundreds of rows with a timer each would wake the page hundreds of times a second.
+const tickers = new Set<() => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+function everySecond(tick: () => void): () => void {
+  tickers.add(tick);
+  ticking ??= setInterval(() => {
+    for (const one of tickers) one();
+  }, 1000);
+  return () => {
+    tickers.delete(tick);
+    if (tickers.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  };
+}
+
+/** The present, renewed while the component is shown: every second, or as rarely as `every` says. */
+export function useNow(running: boolean, every = 1000): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     if (!running) return;
     setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, [running]);
+    return everySecond(() => setNow((last) => (Date.now() - last >= every - 500 ? Date.now() : last)));
+  }, [running, every]);
   return now;
 }

@@ -22,6 +22,14 @@ export interface Me {
   frozen?: boolean;
 }
 
+/** Whether everything is stopped, by whom and why. */
+export interface Freeze {
+  frozen: boolean;
+  by: string | null;
+  reason: string | null;
+  at?: string | null;
+}
+
 export type Risk = "low" | "medium" | "high" | "critical";
 export type HoldKind = "approve" | "choose" | "fill" | "perform" | "settle";
 export type HoldState = "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";
@@ -167,6 +175,8 @@ export interface Hold {
   parent: string | null;
   requester: string | null;
   digest: string;
+  /** Equal for the same call by the same agent or program. */
+  group?: string | null;
   call: { id?: string; tool_use_id?: string; tool: string; arguments: Json; effects?: string } | null;
   view?: { parts: ViewPart[]; text: string; digest: string };
   asked_by?: { program: string | null; agent: string | null; on_behalf_of: string | null };

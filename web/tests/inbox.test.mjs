@@ -36,17 +36,21 @@ test("j goes on to the next hold that waits, past those that were settled", asyn
   const page = await world.page();
   await page.goto(world.url(`/holds/${holds[2].id}`));
   for (const hold of holds) await page.locator(`[data-item="${hold.id}"]`).waitFor();
-  // The one that is open settles, and moves below those that wait.
+  // The one that is open settles: its card says so, and the list holds only what waits.
   await deny(holds[2]);
   await cardOf(page, holds[2].id).locator("[data-settled=denied]").waitFor();
-  await page.locator(`[data-item="${holds[2].id}"][data-waits=false]`).waitFor();
+  await page.locator(`[data-item="${holds[2].id}"]`).waitFor({ state: "detached" });
+  const order = await page.locator("[data-item]").evaluateAll((all) => all.map((one) => one.dataset.item));
+  assert.deepEqual([...order].sort(), [holds[0].id, holds[1].id].sort());
+  const focused = () => page.evaluate(() => document.activeElement.dataset.item);
   await page.keyboard.press("j");
-  await page.waitForFunction(() => document.activeElement?.hasAttribute("data-item"));
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[1].id);
+  assert.equal(await focused(), order[0]);
   await page.keyboard.press("j");
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[0].id);
+  assert.equal(await focused(), order[1]);
   await page.keyboard.press("j");
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[0].id, "the last one that waits");
+  assert.equal(await focused(), order[1], "the last one that waits");
+  await page.keyboard.press("k");
+  assert.equal(await focused(), order[0]);
   for (const hold of holds.slice(0, 2)) await deny(hold);
 });
 

@@ -15,7 +15,7 @@ try {
     if (element !== page) await element.waitFor();
     await element.screenshot({ path: join(to, `${name}.png`), animations: "disabled" });
   };
-  await page.goto(world.url("/"));
+  await page.goto(world.url("/start"));
   await page.waitForSelector("[data-scenario]");
   await take("inbox");
   const card = (await world.scenario(page, "approve")).first();

@@ -218,11 +218,12 @@ test("a frozen server is told in a banner", async () => {
   await world.api("POST", "/v1/freeze", { reason: "maintenance" });
   try {
     const page = await world.page();
-    await page.goto(world.url("/"));
+    await page.goto(world.url("/start"));
     await page.locator("textarea[name=say]").fill("hello");
     await page.keyboard.press("Control+Enter");
     await page.locator(".banner-frozen").waitFor();
-    assert.match(await page.locator(".banner-frozen").innerText(), /frozen/);
+    // By whom and why, and that it is not a fault.
+    assert.match(await page.locator(".banner-frozen").innerText(), /Frozen by .+maintenance.+Nothing starts/s);
     const later = await world.page();
     await later.goto(world.url("/"));
     await later.locator(".banner-frozen").waitFor();
