@@ -48,15 +48,28 @@ class Live {
 
   start(): void {
     document.addEventListener("visibilitychange", this.attend);
+    // The system knows at once; a stream that was cut off would seem to stand for a minute.
+    addEventListener("offline", this.cutOff);
+    addEventListener("online", this.reconnect);
     this.attend();
   }
 
   stop(): void {
     document.removeEventListener("visibilitychange", this.attend);
+    removeEventListener("offline", this.cutOff);
+    removeEventListener("online", this.reconnect);
     this.stopFollowing?.();
     this.stopFollowing = undefined;
     clearInterval(this.looking);
   }
+
+  private readonly cutOff = (): void => this.lose();
+
+  private readonly reconnect = (): void => {
+    this.stopFollowing?.();
+    this.stopFollowing = undefined;
+    this.attend();
+  };
 
   private readonly attend = (): void => {
     clearInterval(this.looking);

@@ -18,6 +18,19 @@ export function clock(iso: string | undefined, now = new Date()): string {
   return `${at.toLocaleDateString(locale(), day)}, ${time}`;
 }
 
+/** "Today", "Yesterday", "12 November". */
+export function dayName(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "–";
+  const midnight = (one: Date) => new Date(one.getFullYear(), one.getMonth(), one.getDate()).getTime();
+  const ago = Math.round((midnight(now) - midnight(at)) / 86_400_000);
+  if (ago <= 1) {
+    const name = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(-ago, "day");
+    return name.charAt(0).toUpperCase() + name.slice(1);
+  }
+  return at.toLocaleDateString(locale(), { day: "numeric", month: "long", ...(at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }) });
+}
+
 /** The whole instant, for a tooltip and for people who compare logs. */
 export function full(iso: string): string {
   const at = new Date(iso);

@@ -8,6 +8,7 @@ import { counted } from "../who";
 import { holdOfLine, useLinesInView, type Line } from "./lines";
 import { AlikeRow, Row } from "./row";
 import type { Section } from "./sections";
+import type { Hold } from "../wire";
 
 interface Props {
   lines: Line[];
@@ -18,11 +19,13 @@ interface Props {
   next: string | null;
   more: () => void;
   selected: ReadonlySet<string>;
+  /** Whether it may be decided together with others. */
+  selectable: (hold: Hold) => boolean;
   setSelected: (ids: ReadonlySet<string>) => void;
   toggle: (group: string) => void;
 }
 
-export function List({ lines, current, query, desk, next, more, selected, setSelected, toggle }: Props) {
+export function List({ lines, current, query, desk, next, more, selected, selectable, setSelected, toggle }: Props) {
   const { list, drawn, show } = useLinesInView(lines, desk);
   const wanted = useRef<string | null>(null);
   const [, redraw] = useState(0);
@@ -47,9 +50,10 @@ export function List({ lines, current, query, desk, next, more, selected, setSel
   useKey("j", () => move(1));
   useKey("k", () => move(-1));
 
+  const isSelectable = (line: Line) => line.is !== "section" && selectable(line.is === "row" ? line.group.lead : line.hold);
   const groupOf = (id: string): string[] => {
     const line = lines.find((one) => one.is === "row" && one.group.alike.some((hold) => hold.id === id));
-    return line?.is === "row" ? line.group.alike.map((hold) => hold.id) : [id];
+    return line?.is === "row" ? line.group.alike.filter(selectable).map((hold) => hold.id) : [id];
   };
   const select = (id: string, whole: boolean) => {
     const ids = whole ? groupOf(id) : [id];
@@ -95,12 +99,6 @@ function SectionHead({ section, next }: { section: Section; next: string | null 
       <span class="num count">{counted(section.count, section.name === "mine" || section.name === "all" || section.name === "others" ? next : null)}</span>
     </li>
   );
-}
-
-function isSelectable(line: Line): boolean {
-  if (line.is === "section") return false;
-  const hold = line.is === "row" ? line.group.lead : line.hold;
-  return hold.kind === "approve" && hold.risk !== "critical";
 }
 
 function isSelected(line: Line, selected: ReadonlySet<string>): boolean {

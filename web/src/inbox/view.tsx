@@ -1,21 +1,25 @@
 // `/`, `/history` and `/holds/{id}`: what waits, what was decided, and one of them open beside the list. A phone shows one at a time.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Kbd } from "../components";
 import { HoldPage } from "../holds/page";
 import { Icon } from "../icons";
-import { t } from "../i18n";
+import { t, type Key } from "../i18n";
 import { useDesk } from "../desk";
 import { useKey } from "../keys";
 import { useLive } from "../live";
 import { go, type Address } from "../route";
 import { counted, useMe, waitsForMe } from "../who";
+import { BulkBar, BulkSheet, isBulkable, type BulkVerdict } from "./bulk";
 import { Empty } from "./empty";
 import { askerOf, filterOf, queryOf } from "./filter";
 import { ListHead } from "./head";
+import { History } from "./history";
 import { linesOf, holdOfLine } from "./lines";
 import { List } from "./list";
 import { useNextAfterAnswer } from "./next";
 import { nextChange, sectionsOf } from "./sections";
+import type { Hold } from "../wire";
 
 export function HoldsView({ address, frozen }: { address: Address; frozen: boolean }) {
   const { route, query } = address;
@@ -48,9 +52,13 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
 
   // A desk has room for the most urgent one. It stays until another is opened: what is being read is not swapped for a newer one.
   const first = useRef<string | null>(null);
-  if (first.current === null && live.listed) first.current = lines.map(holdOfLine).find((id) => id !== null) ?? null;
+  if (first.current === null && live.listed && tab === "inbox") first.current = lines.map(holdOfLine).find((id) => id !== null) ?? null;
   const current = opened ?? (desk ? first.current : null);
 
+  useEffect(() => {
+    // It may stand in the pane already, as the most urgent one; opening it still means to read it.
+    if (opened !== null) document.querySelector<HTMLElement>(".pane .hold-title")?.focus();
+  }, [opened]);
   useNextAfterAnswer(lines, address);
   useKey("Escape", selected.size > 0 ? () => setSelected(new Set()) : opened === null ? null : () => go(`/${address}`));
   const toggle = (group: string) => {
@@ -59,27 +67,55 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
     setOpen(after);
   };
   const filtered = address !== "";
+  const [bulk, setBulk] = useState<{ verdict: BulkVerdict; holds: Hold[] } | null>(null);
+  // A hold that was decided meanwhile is no longer part of the selection.
+  const chosen = [...selected].flatMap((id) => {
+    const hold = live.known(id);
+    return typeof hold !== "string" && isBulkable(hold, me) ? [hold] : [];
+  });
   return (
     <div class="inbox">
       <section class="list" aria-label={t(tab === "inbox" ? "inbox.title" : "nav.history")}>
         <ListHead tab={tab} filter={filter} askers={askers} waiting={counted(waiting.length, live.next)} />
         <div class="list-scroll">
-          {lines.length === 0 ? live.listed ? <Empty filtered={filtered} /> : <Loading /> : null}
-          <List
+          {tab === "history" ? <History text={filter.text} current={current} query="" desk={desk} /> : lines.length === 0 ? live.listed ? <Empty filtered={filtered} /> : <Loading /> : null}
+          {tab === "history" ? null : <List
             lines={lines}
             current={current}
             query={address}
             desk={desk}
             next={live.next}
             more={() => void live.readMore()}
-            selected={selected}
+            selected={new Set(chosen.map((hold) => hold.id))}
+            selectable={(hold) => isBulkable(hold, me)}
             setSelected={setSelected}
             toggle={toggle}
-          />
+          />}
         </div>
+        {chosen.length > 0 ? (
+          <BulkBar count={chosen.length} off={live.offline} review={(verdict) => setBulk({ verdict, holds: chosen })} clear={() => setSelected(new Set())} />
+        ) : null}
+        {tab === "inbox" && desk ? <Hints /> : null}
       </section>
       {desk ? <Pane current={current} /> : null}
+      {bulk ? <BulkSheet verdict={bulk.verdict} holds={bulk.holds} close={() => { setBulk(null); setSelected(new Set()); }} /> : null}
     </div>
+  );
+}
+
+function Hints() {
+  const hints: [string[], Key][] = [[["j", "k"], "hint.move"], [["x"], "hint.select"], [["a", "↵"], "hint.approve"], [["d"], "hint.deny"], [["?"], "hint.keys"]];
+  return (
+    <p class="hints" aria-hidden="true">
+      {hints.map(([keys, name]) => (
+        <span key={name}>
+          {keys.map((key) => (
+            <Kbd key={key}>{key}</Kbd>
+          ))}
+          {t(name)}
+        </span>
+      ))}
+    </p>
   );
 }
 
