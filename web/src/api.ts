@@ -99,7 +99,7 @@ export async function me(): Promise<Me> {
 }
 
 export function pendingHolds(cursor?: string): Promise<List<Hold>> {
-  return send("GET", `/v1/holds?state=pending&limit=50${cursor ? `&cursor=${at(cursor)}` : ""}`);
+  return send("GET", `/v1/holds?state=pending&limit=200${cursor ? `&cursor=${at(cursor)}` : ""}`);
 }
 
 export function hold(id: string): Promise<Hold> {

@@ -8,6 +8,7 @@ import { Shell } from "./frame/shell";
 import { language, onLanguage, t } from "./i18n";
 import { live } from "./live";
 import { Login } from "./login";
+import { goToWanted } from "./wanted";
 import { Viewer } from "./who";
 import type { Freeze, Me } from "./wire";
 
@@ -21,6 +22,7 @@ export function App() {
   const read = () => {
     api.me().then(
       (me) => {
+        goToWanted();
         setLogin({ is: "known", me });
         live.start();
       },

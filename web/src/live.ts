@@ -13,8 +13,10 @@ const GATHER_MS = 40;
 // A hidden page follows nothing (browsers allow few connections per server) and only looks from time to time.
 const HIDDEN_LOOK_MS = 30_000;
 
-// Nobody reads more of a list than this; then the number has a plus behind it.
-const PAGES_MOST = 20;
+// Ten thousand holds. Beyond that the number has a plus behind it, and the rest is read when the list is scrolled to its end.
+const PAGES_MOST = 50;
+// The first page is drawn at once, the others in steps: drawing after each would cost more than reading them.
+const PAGES_PER_DRAWING = 25;
 
 export type Known = Hold | "loading" | "gone";
 
@@ -28,6 +30,8 @@ class Live {
   private readonly sessionWatchers = new Set<(event: ServerEvent) => void>();
   private readonly openWatchers = new Set<() => void>();
   private sorted: { revision: number; holds: Hold[] } | undefined;
+  private listing: Promise<void> | undefined;
+  private listAgain = false;
   private gather: ReturnType<typeof setTimeout> | undefined;
   private stopFollowing: (() => void) | undefined;
   private looking: ReturnType<typeof setInterval> | undefined;
@@ -159,20 +163,41 @@ class Live {
     return read;
   }
 
-  async readList(): Promise<void> {
+  /** Reads the whole list. Of several wishes at once, one more reading at the end serves all. */
+  readList(): Promise<void> {
+    if (this.listing) {
+      this.listAgain = true;
+      return this.listing;
+    }
+    this.listing = (async () => {
+      do {
+        this.listAgain = false;
+        await this.readPages();
+      } while (this.listAgain);
+      this.listing = undefined;
+    })();
+    return this.listing;
+  }
+
+  private async readPages(): Promise<void> {
     try {
       // All pages: a badge that counts only the first one would say that less waits than does.
-      const items: Hold[] = [];
+      const pending = new Set<string>();
       let next: string | null = null;
       let pages = 0;
       do {
         const list: List<Hold> = await (next === null ? api.pendingHolds() : api.pendingHolds(next));
-        items.push(...list.items);
+        for (const hold of list.items) {
+          pending.add(hold.id);
+          this.put(hold, false);
+        }
         next = list.next;
         pages += 1;
+        if (!this.listed && pages % PAGES_PER_DRAWING === 1) {
+          this.next = next;
+          this.tell();
+        }
       } while (next !== null && pages < PAGES_MOST);
-      const pending = new Set(items.map((hold) => hold.id));
-      for (const hold of items) this.put(hold, false);
       this.next = next;
       this.listed = true;
       // A hold that we think is open but the list lacks was decided meanwhile (or is on a later page), and a call that we

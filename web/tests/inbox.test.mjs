@@ -82,3 +82,24 @@ test("whoever is not logged in can ask for a link, which leads back to the hold"
   assert.doesNotMatch(await page.innerText("body"), /Come back to me/);
   await deny(hold);
 });
+
+test("a login link that knows nothing of it still leads to the hold one wanted, and the waiting tab goes on by itself", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Wanted before the login", call });
+  const page = await world.page({ loggedIn: false });
+  await page.goto(world.url(`/holds/${hold.id}`));
+  await page.getByRole("heading", { name: "Log in to decide" }).waitFor();
+  assert.doesNotMatch(await page.innerText("body"), /Wanted before the login/);
+  // A hold that does not exist looks the same: strangers learn nothing.
+  const stranger = await world.page({ loggedIn: false });
+  await stranger.goto(world.url("/holds/hold_00000000000000000000000000"));
+  await stranger.getByRole("heading", { name: "Log in to decide" }).waitFor();
+  assert.equal(await stranger.innerText("body"), await page.innerText("body"));
+  const { url } = await world.api("POST", "/v1/logins", { person: "ana" });
+  const other = await page.context().newPage();
+  await other.goto(url);
+  await other.click("button");
+  await other.waitForURL(`**/holds/${hold.id}`);
+  await cardOf(other, hold.id).waitFor();
+  await cardOf(page, hold.id).waitFor();
+  await deny(hold);
+});

@@ -31,7 +31,7 @@ export function holdOfLine(line: Line): string | null {
 // In rem, as in inbox.css.
 const HEIGHTS = { desk: { section: 1.875, row: 3.75, alike: 2.25 }, phone: { section: 2.125, row: 4.25, alike: 2.75 } } as const;
 // Up to here all lines are drawn, and the browser's own search finds them; beyond, only those near the view.
-const DRAWN_WHOLE_MOST = 300;
+const DRAWN_WHOLE_MOST = 120;
 const BEYOND_PX = 600;
 
 interface Window {

@@ -14,12 +14,11 @@ import { holdOfLine, type Line } from "./lines";
 export function useNextAfterAnswer(lines: Line[], query: string): void {
   const me = useMe();
   // The order as it was while the hold still waited: the next one is the one that stood below it.
-  const order = useRef<string[]>([]);
-  const ids = lines.flatMap((line) => (line.is === "row" && line.open ? [] : (holdOfLine(line) ?? [])));
-  const before = useRef<string[]>([]);
-  if (ids.join() !== order.current.join()) {
+  const order = useRef<Line[]>([]);
+  const before = useRef<Line[]>([]);
+  if (lines !== order.current) {
     before.current = order.current;
-    order.current = ids;
+    order.current = lines;
   }
   useEffect(() => {
     api.whenAnswered((hold) => {
@@ -29,12 +28,14 @@ export function useNextAfterAnswer(lines: Line[], query: string): void {
       // Only those who work through the list are led on; a link from a chat ends at the result.
       if (open !== null && (open !== hold.id || !cameThroughList())) return;
       if (open === null && route.at !== "inbox") return;
-      const next = after(hold.id, [order.current, before.current], me);
+      const next = after(hold.id, [order.current, before.current].map(idsOf), me);
       if (next !== null) go(holdPath(next) + query, { through: "list" });
     });
     return () => api.whenAnswered(() => {});
   }, [me, query]);
 }
+
+const idsOf = (lines: Line[]): string[] => lines.flatMap((line) => (line.is === "row" && line.open ? [] : (holdOfLine(line) ?? [])));
 
 function after(id: string, orders: string[][], me: Me): string | null {
   const waits = (one: string) => {

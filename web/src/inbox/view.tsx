@@ -15,7 +15,7 @@ import { Empty } from "./empty";
 import { askerOf, filterOf, queryOf } from "./filter";
 import { ListHead } from "./head";
 import { History } from "./history";
-import { linesOf, holdOfLine } from "./lines";
+import { linesOf, holdOfLine, type Line } from "./lines";
 import { List } from "./list";
 import { useNextAfterAnswer } from "./next";
 import { nextChange, sectionsOf } from "./sections";
@@ -47,7 +47,7 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const sections = useMemo(() => sectionsOf(live.all(), filter, me, now), [live.revision, address, me, now]);
   const lines = useMemo(() => linesOf(sections, open), [sections, open]);
-  const waiting = live.all().filter((hold) => waitsForMe(hold, me));
+  const waiting = useMemo(() => live.all().filter((hold) => waitsForMe(hold, me)), [live.revision, me]);
   const askers = useMemo(() => [...new Set(live.all().flatMap((hold) => (hold.state === "pending" ? (askerOf(hold) ?? []) : [])))].sort(), [live.revision]);
 
   // A desk has room for the most urgent one. It stays until another is opened: what is being read is not swapped for a newer one.
@@ -135,12 +135,14 @@ function Pane({ current }: { current: string | null }) {
   );
 }
 
+const NO_LINES: Line[] = [];
+
 /** A hold on a phone: nothing but the card, and the way back. */
 function CardPage({ id }: { id: string }) {
   const live = useLive();
   const me = useMe();
   const waiting = live.all().filter((hold) => waitsForMe(hold, me) && hold.id !== id).length;
-  useNextAfterAnswer([], "");
+  useNextAfterAnswer(NO_LINES, "");
   useKey("Escape", () => go("/"));
   return (
     <>

@@ -96,4 +96,8 @@ export const enFrame = {
   "hint.approve": "approve",
   "hint.deny": "deny",
   "hint.keys": "keys",
+  "login.title.hold": "Log in to decide",
+  "login.wanted.hold": "You were sent here to answer something.",
+  "login.wanted": "You come back to it right after. What it is about is shown only to people who may see it.",
+  "login.else": "No chat account? Other ways in",
 } as const;

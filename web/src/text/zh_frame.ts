@@ -98,4 +98,8 @@ export const zhFrame: Record<keyof typeof enFrame, string> = {
   "hint.approve": "批准",
   "hint.deny": "拒绝",
   "hint.keys": "按键",
+  "login.title.hold": "登录后作出决定",
+  "login.wanted.hold": "有一项请求等您答复。",
+  "login.wanted": "登录后会立即回到该项。内容只向有权查看的人显示。",
+  "login.else": "没有聊天账号？其他登录方式",
 };
