@@ -107,7 +107,7 @@ function Sessions({ current }: { current: string | null }) {
                 </span>
                 <span class="row-meta">
                   <span>{session.agent}</span>
-                  {session.run ? <span>{word("run", session.run.status)}</span> : null}
+                  {session.run ? <span>· {word("run", session.run.status)}</span> : null}
                 </span>
               </a>
               <span class="row-end">

@@ -26,10 +26,11 @@ const PLACES: Place[] = [
 interface Props {
   route: Route;
   showKeys: () => void;
+  showMore: () => void;
   logout: () => void;
 }
 
-export function Rail({ route, showKeys, logout }: Props) {
+export function Rail({ route, showKeys, showMore, logout }: Props) {
   const me = useMe();
   const waiting = useLive().all().filter((hold) => waitsForMe(hold, me)).length;
   const places = PLACES.filter((place) => (place.at === "start" ? (me.demo ?? []).length > 0 : place.at !== "admin" || isAdmin(me)));
@@ -43,7 +44,7 @@ export function Rail({ route, showKeys, logout }: Props) {
       </a>
       <ul>
         {places.map((place) => (
-          <li key={place.at}>
+          <li key={place.at} class={place.at === "admin" ? "desk-only" : undefined}>
             <a class="nav" href={place.href} data-nav={place.at} aria-current={route.at === place.at || route.at === place.with ? "page" : undefined}>
               <Icon name={place.icon} />
               {t(place.name)}
@@ -57,8 +58,14 @@ export function Rail({ route, showKeys, logout }: Props) {
             </a>
           </li>
         ))}
+        <li class="phone-only">
+          <button type="button" class="nav" data-nav="more" onClick={showMore}>
+            <Icon name="more" />
+            {t("nav.more")}
+          </button>
+        </li>
       </ul>
-      <div class="rail-foot">
+      <div class="rail-foot desk-only">
         <button type="button" class="nav" data-nav="keys" onClick={showKeys}>
           <Icon name="keys" />
           {t("nav.keys")}

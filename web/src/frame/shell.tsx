@@ -13,12 +13,14 @@ import { Start } from "../start";
 import type { Freeze } from "../wire";
 import { Banners } from "./banners";
 import { KeysSheet } from "./keys_sheet";
+import { MoreSheet } from "./more_sheet";
 import { Rail } from "./rail";
 
 export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut: () => void }) {
   const address = useAddress();
   const { route } = address;
   const [keys, showKeys] = useState(false);
+  const [more, showMore] = useState(false);
   const place = route.at === "hold" || route.at === "session" ? `${route.at}/${route.id}` : route.at;
   useEffect(() => {
     scrollTo(0, 0);
@@ -36,7 +38,7 @@ export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut:
       <a class="skip" href="#main">
         {t("app.skip")}
       </a>
-      <Rail route={route} showKeys={() => showKeys(true)} logout={logout} />
+      <Rail route={route} showKeys={() => showKeys(true)} showMore={() => showMore(true)} logout={logout} />
       <div class="shell-main">
         <Banners freeze={freeze} />
         <main id="main" class="main" tabIndex={-1}>
@@ -44,6 +46,7 @@ export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut:
         </main>
       </div>
       <Toasts />
+      {more ? <MoreSheet close={() => showMore(false)} logout={logout} /> : null}
       {keys ? <KeysSheet close={() => showKeys(false)} /> : null}
     </div>
   );
