@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Freeze, Hold, Json, List, Me, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
+import type { Agent, AuditEntry, Freeze, Grant, NewToken, Token, Hold, Json, List, Me, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -127,6 +127,42 @@ export function pastHolds(text: string, cursor: string | null): Promise<List<Hol
 
 export function freeze(): Promise<Freeze> {
   return send("GET", "/v1/freeze");
+}
+
+export function startFreeze(reason: string): Promise<Freeze> {
+  return send("POST", "/v1/freeze", JSON.stringify({ reason }));
+}
+
+export function grants(): Promise<List<Grant>> {
+  return send("GET", "/v1/grants");
+}
+
+export function revokeGrant(id: string): Promise<void> {
+  return send("DELETE", `/v1/grants/${at(id)}`);
+}
+
+export function tokens(cursor: string | null): Promise<List<Token>> {
+  return send("GET", `/v1/tokens?limit=100${cursor === null ? "" : `&cursor=${at(cursor)}`}`);
+}
+
+export function mintToken(token: NewToken): Promise<Token> {
+  return send("POST", "/v1/tokens", JSON.stringify(token));
+}
+
+export function revokeToken(id: string): Promise<void> {
+  return send("DELETE", `/v1/tokens/${at(id)}`);
+}
+
+export function openLogin(person: string): Promise<{ url: string; expires_at: string }> {
+  return send("POST", "/v1/logins", JSON.stringify({ person }));
+}
+
+export function agents(): Promise<List<Agent>> {
+  return send("GET", "/v1/agents");
+}
+
+export function audit(after: number, cursor: string | null): Promise<List<AuditEntry>> {
+  return send("GET", `/v1/audit?limit=100${cursor === null ? `&after=${after}` : `&cursor=${at(cursor)}`}`);
 }
 
 export function thaw(): Promise<Freeze> {

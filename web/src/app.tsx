@@ -20,11 +20,12 @@ export function App() {
   const [, redraw] = useState(0);
 
   const read = () => {
+    // The list is asked for at the same time: what waits is there when the frame is.
+    live.start();
     api.me().then(
       (me) => {
         goToWanted();
         setLogin({ is: "known", me });
-        live.start();
       },
       (problem: unknown) => setLogin({ is: problem instanceof api.Refused && problem.status === 401 ? "nobody" : "unreachable" }),
     );

@@ -10,6 +10,7 @@ import "./style/inbox.css";
 import "./style/hold.css";
 import "./style/foreign.css";
 import "./style/chat.css";
+import "./style/admin.css";
 
 document.addEventListener("click", onLinkClick);
 document.addEventListener("keydown", onKey);

@@ -3,8 +3,6 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-export type AdminTab = "overview" | "grants" | "people" | "tokens" | "policy" | "channels" | "audit" | "figures";
-
 export type Route =
   | { at: "inbox" }
   | { at: "history" }

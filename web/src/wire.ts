@@ -30,6 +30,52 @@ export interface Freeze {
   at?: string | null;
 }
 
+/** Leave for calls that are still to come. */
+export interface Grant {
+  id: string;
+  session: string;
+  tool: string;
+  covers: string;
+  by: string;
+  hold: string;
+  made_at: string;
+  expires_at: string;
+  uses_left: number;
+  revoked: boolean;
+}
+
+export interface Token {
+  id: string;
+  /** Only in the reply that made it. */
+  token?: string;
+  person: string | null;
+  program: string | null;
+  scopes: string[];
+  minted_by: string;
+  minted_at: string;
+  expires_at: string | null;
+  note: string | null;
+}
+
+export interface NewToken {
+  program: string;
+  scopes: string[];
+  expires_in_s?: number;
+  note?: string;
+}
+
+export interface Agent {
+  id: string;
+  tools: { name: string; description: string | null; effects: string | null }[];
+}
+
+/** One commit of the journal: who did what, and the hash that covers it and all before it. */
+export interface AuditEntry {
+  seq: number;
+  hash: string;
+  entry: { at?: number; stream?: string; actor?: Json; events?: Json[] } | null;
+}
+
 export type Risk = "low" | "medium" | "high" | "critical";
 export type HoldKind = "approve" | "choose" | "fill" | "perform" | "settle";
 export type HoldState = "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";

@@ -5,6 +5,7 @@ import * as api from "../api";
 import { Toasts } from "../components";
 import { t } from "../i18n";
 import { useKey } from "../keys";
+import { lazy } from "../lazy";
 import { live } from "../live";
 import { go, useAddress, type Address } from "../route";
 import { HoldsView } from "../inbox/view";
@@ -15,6 +16,9 @@ import { Banners } from "./banners";
 import { KeysSheet } from "./keys_sheet";
 import { MoreSheet } from "./more_sheet";
 import { Rail } from "./rail";
+
+// Most visits are not an admin's.
+const Admin = lazy<{ tab: string; frozen: boolean }>(() => import("../admin/page"), () => <p class="loading late">{t("app.loading")}</p>);
 
 export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut: () => void }) {
   const address = useAddress();
@@ -65,6 +69,7 @@ function View({ address, frozen }: { address: Address; frozen: boolean }) {
     case "session":
       return <SessionsView current={route.at === "session" ? route.id : null} />;
     case "admin":
+      return <Admin tab={route.tab} frozen={frozen} />;
     case "nowhere":
       return (
         <div class="empty">

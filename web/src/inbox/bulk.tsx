@@ -159,10 +159,10 @@ export function BulkSheet({ verdict, holds, close }: SheetProps) {
                     </small>
                   ) : null}
                 </td>
-                <td>
+                <td data-label={t("bulk.effect")}>
                   <Effect hold={hold} />
                 </td>
-                <td>
+                <td data-label={t("hold.digest")}>
                   <code title={hold.digest}>{shortDigest(hold.digest)}</code>
                 </td>
                 <td>

@@ -95,7 +95,7 @@ function Meta({ hold }: { hold: Hold }) {
     <>
       {asker ? <Chip text={asker} /> : null}
       {person && person !== asker ? <span>{asker ? t("hold.asked_by.for", { name: personName(person, me) }) : personName(person, me)}</span> : null}
-      {hold.kind === "approve" ? null : <span>{word("hold.kind", hold.kind)}</span>}
+      {hold.kind === "approve" ? null : <span>· {word("hold.kind", hold.kind)}</span>}
       {hold.rule ? (
         <span class="row-rule">
           <Plain text={hold.rule} />
