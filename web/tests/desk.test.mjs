@@ -264,10 +264,15 @@ test("a freeze says who and why, and an admin can end it there", async () => {
   assert.equal((await world.api("GET", "/v1/freeze")).frozen, false);
 });
 
-test("nothing waits: the page says so, and in a demo where to see an agent stop", async () => {
+test("nothing waits: the page says so, with today's figures, and in a demo where to see an agent stop", async () => {
+  const { items } = await world.api("GET", "/v1/holds?limit=200");
   const page = await world.page();
   await page.goto(world.url("/"));
   await page.getByText("Nothing waits for you.").waitFor();
+  for (const state of ["approved", "denied"]) {
+    await page.locator(`[data-today=${state}]`).waitFor();
+    assert.equal(await page.locator(`[data-today=${state}]`).innerText(), String(items.filter((hold) => hold.state === state).length));
+  }
   await page.getByRole("link", { name: "See an agent stop" }).click();
   await page.waitForURL("**/start");
 });

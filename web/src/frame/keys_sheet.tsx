@@ -12,7 +12,7 @@ const KEYS: [string[], Key][] = [
   [["d"], "keys.deny"],
   [["e"], "keys.edit"],
   [["r"], "keys.reply"],
-  [["1", "9"], "keys.choose"],
+  [["1–9"], "keys.choose"],
   [["/"], "keys.search"],
   [["g", "i"], "keys.inbox"],
   [["g", "h"], "keys.history"],

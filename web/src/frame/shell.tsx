@@ -18,7 +18,7 @@ import { MoreSheet } from "./more_sheet";
 import { Rail } from "./rail";
 
 // Most visits are not an admin's.
-const Admin = lazy<{ tab: string; frozen: boolean }>(() => import("../admin/page"), () => <p class="loading late">{t("app.loading")}</p>);
+const Admin = lazy<{ tab: string; frozen: boolean }>(() => import("../admin/admin"), () => <p class="loading late">{t("app.loading")}</p>);
 
 export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut: () => void }) {
   const address = useAddress();

@@ -81,7 +81,9 @@ function Mark({ hold, selected, selectable, select }: { hold: Hold; selected: bo
     <span class={selectable ? "row-mark" : "row-mark row-fixed"}>
       <RiskShape risk={hold.risk} />
       {selectable ? (
-        <input type="checkbox" checked={selected} tabIndex={-1} data-select={hold.id} aria-label={t("inbox.select", { tag: hold.tag })} onChange={select} />
+        <label class="row-pick">
+          <input type="checkbox" checked={selected} tabIndex={-1} data-select={hold.id} aria-label={t("inbox.select", { tag: hold.tag })} onChange={select} />
+        </label>
       ) : null}
     </span>
   );

@@ -176,4 +176,7 @@ export const enFrame = {
   "audit.show": "Show",
   "audit.export": "Export with signatures",
   "audit.none": "No entries from there on.",
+  "today.approved": "Approved today",
+  "today.denied": "Denied today",
+  "today.expired": "Expired today",
 } as const;

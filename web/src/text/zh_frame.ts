@@ -178,4 +178,7 @@ export const zhFrame: Record<keyof typeof enFrame, string> = {
   "audit.show": "显示",
   "audit.export": "导出（含签名）",
   "audit.none": "此后没有条目。",
+  "today.approved": "今天已批准",
+  "today.denied": "今天已拒绝",
+  "today.expired": "今天已过期",
 };
