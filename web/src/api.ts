@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Agent, AuditEntry, Freeze, Grant, NewToken, Token, Hold, Json, List, Me, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
+import type { Agent, AuditEntry, AuditVerified, ChannelState, Figures, Freeze, Grant, NewToken, Token, Hold, Json, List, Me, Person, PolicyExplained, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -119,10 +119,10 @@ export function answerOneOfMany(id: string, digest: string, answer: string, key:
   return send("POST", `/v1/holds/${at(id)}/answer`, `{"digest":${JSON.stringify(digest)},"answer":${answer}}`, key);
 }
 
-/** Holds of every state, newest first; those that wait are left out by the reader. */
+/** What was decided, newest first. */
 export function pastHolds(text: string, cursor: string | null): Promise<List<Hold>> {
   const q = text === "" ? "" : `&q=${at(text)}`;
-  return send("GET", `/v1/holds?limit=100${q}${cursor === null ? "" : `&cursor=${at(cursor)}`}`);
+  return send("GET", `/v1/holds?state=decided&limit=100${q}${cursor === null ? "" : `&cursor=${at(cursor)}`}`);
 }
 
 export function freeze(): Promise<Freeze> {
@@ -161,8 +161,35 @@ export function agents(): Promise<List<Agent>> {
   return send("GET", "/v1/agents");
 }
 
-export function audit(after: number, cursor: string | null): Promise<List<AuditEntry>> {
-  return send("GET", `/v1/audit?limit=100${cursor === null ? `&after=${after}` : `&cursor=${at(cursor)}`}`);
+/** Newest first; with words to look for, a page may be empty and still have a next one. */
+export function audit(text: string, cursor: string | null): Promise<List<AuditEntry>> {
+  const q = text === "" ? "" : `&q=${at(text)}`;
+  return send("GET", `/v1/audit?sort=newest&limit=100${q}${cursor === null ? "" : `&cursor=${at(cursor)}`}`);
+}
+
+export function verifyAudit(): Promise<AuditVerified> {
+  return send("POST", "/v1/audit/verify", "{}");
+}
+
+export function figures(days: number): Promise<Figures> {
+  return send("GET", `/v1/figures?days=${days}`);
+}
+
+export function people(): Promise<List<Person>> {
+  return send("GET", "/v1/people");
+}
+
+export function channels(): Promise<List<ChannelState>> {
+  return send("GET", "/v1/channels");
+}
+
+export function testChannel(channel: string): Promise<{ sent: boolean; to: string }> {
+  return send("POST", "/v1/channels/test", JSON.stringify({ channel }));
+}
+
+/** `question` is JSON text, so that arguments arrive as typed. */
+export function explainPolicy(question: string): Promise<PolicyExplained> {
+  return send("POST", "/v1/policy/explain", question);
 }
 
 export function thaw(): Promise<Freeze> {

@@ -76,6 +76,63 @@ export interface AuditEntry {
   entry: { at?: number; stream?: string; actor?: Json; events?: Json[] } | null;
 }
 
+export interface AuditVerified {
+  ok: boolean;
+  entries: number;
+  checkpoints: number;
+  at_entry: number | null;
+  why: string | null;
+}
+
+interface StateCounts {
+  asked: number;
+  approved: number;
+  denied: number;
+  answered: number;
+  expired: number;
+  cancelled: number;
+  open: number;
+}
+interface Spread {
+  p50: number;
+  p95: number;
+}
+export interface DayFigures extends StateCounts {
+  day: string;
+}
+export interface Figures {
+  complete: boolean;
+  total: StateCounts;
+  by_day: DayFigures[];
+  waiting_ms: Spread | null;
+  approved_within_1s: number;
+  people: { person: string; name: string; decided: number; approved: number; denied: number; approved_within_1s: number; waiting_ms: Spread | null }[];
+  tools: (StateCounts & { tool: string })[];
+}
+
+export interface Person {
+  id: string;
+  name: string;
+  roles: string[];
+  identities: { channel: string; account: string }[];
+  tokens: number;
+}
+
+export interface ChannelState {
+  name: string;
+  platform: string;
+  talks: boolean;
+  last_errors: { hold: string; to: string; why: string; at: string }[];
+}
+
+export interface PolicyExplained {
+  decision: "allow" | "ask" | "deny";
+  rule: string | null;
+  risk: Risk;
+  why: string[];
+  known_tool: boolean;
+}
+
 export type Risk = "low" | "medium" | "high" | "critical";
 export type HoldKind = "approve" | "choose" | "fill" | "perform" | "settle";
 export type HoldState = "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";

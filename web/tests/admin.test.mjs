@@ -92,19 +92,36 @@ test("freezing takes a reason, and shows it to everyone at once", async () => {
   await watcher.locator(".banner-frozen").waitFor({ state: "detached" });
 });
 
-test("the audit log says who did what, and leads to the hold", async () => {
+test("the audit log is searched, leads to the hold, and is verified", async () => {
   const hold = await world.openHold({ kind: "approve", title: "for the log", call: { tool: "t", arguments: {} } });
-  const { items } = await world.api("GET", "/v1/audit?limit=200");
-  const seq = items.find((one) => one.entry.stream === hold.id).seq;
   const page = await openAdmin("audit");
-  await page.getByLabel("From entry").fill(String(seq));
+  await page.locator("[data-seq]").first().waitFor();
+  await page.getByLabel("Search").fill(hold.id);
   await page.getByRole("button", { name: "Show", exact: true }).click();
-  await page.waitForFunction((seq) => document.querySelector("[data-seq]")?.dataset.seq === String(seq), seq);
-  const entry = page.locator(`[data-seq="${seq}"]`);
-  assert.match(await entry.locator("summary").innerText(), /hold_opened demo/);
+  const entry = page.locator("[data-seq]", { hasText: "hold_opened demo" });
+  await page.waitForFunction(() => document.querySelectorAll("[data-seq]").length === 1);
   await entry.locator("summary").click();
+  await page.getByRole("button", { name: "Verify now" }).click();
+  await page.locator("[data-testid=verified]", { hasText: /\d+ entries, none changed/ }).waitFor();
   await entry.getByRole("link", { name: hold.id }).click();
   await cardOf(page, hold.id).waitFor();
+});
+
+test("figures, people, channels and what the rules would say", async () => {
+  const page = await openAdmin("figures");
+  await page.locator("[data-testid=figures]").waitFor();
+  const told = await world.api("GET", "/v1/figures?days=7");
+  assert.equal(await page.locator("[data-testid=figures] dd").first().innerText(), String(told.total.asked));
+  await page.goto(world.url("/admin/people"));
+  assert.match(await page.locator("[data-person=ana]").innerText(), /Ana[\s\S]*admin/);
+  await page.goto(world.url("/admin/channels"));
+  await page.locator("[data-channel], .admin-empty").first().waitFor();
+  await page.goto(world.url("/admin/policy"));
+  await page.getByLabel("Tool").fill("sql_modify");
+  await page.getByLabel("Arguments (JSON)").fill('{"sql":"DELETE FROM orders WHERE status=1"}');
+  await page.getByRole("button", { name: "Explain" }).click();
+  await page.locator("[data-testid=explained][data-decision=ask]").waitFor();
+  assert.match(await page.locator("[data-testid=explained]").innerText(), /changes to orders need a dba/);
 });
 
 test("agents and their tools are listed as configured", async () => {

@@ -18,7 +18,7 @@ before(async () => {
   const cards = await world.scenario(page, "approve");
   await approve(cards.first());
   await completed(page);
-  places.push("/", `/holds/${critical.id}`, "/history", "/start", "/sessions", new URL(page.url()).pathname, "/?q=nothing-like-this", "/admin", "/admin/tokens", "/admin/agents", "/admin/audit", "/holds/hold_00000000000000000000000000");
+  places.push("/", `/holds/${critical.id}`, "/history", "/start", "/sessions", new URL(page.url()).pathname, "/?q=nothing-like-this", "/admin", "/admin/tokens", "/admin/agents", "/admin/audit", "/admin/policy", "/admin/people", "/admin/channels", "/admin/figures", "/holds/hold_00000000000000000000000000");
   await world.closePages();
 });
 afterEach(() => world.closePages());

@@ -9,14 +9,22 @@ import { t, type Key } from "../i18n";
 import { isAdmin, useMe } from "../who";
 import { Agents } from "./agents";
 import { Audit } from "./audit";
+import { Channels } from "./channels";
+import { Figures } from "./figures";
 import { Grants } from "./grants";
+import { People } from "./people";
+import { Policy } from "./policy";
 import { Tokens } from "./tokens";
 
 const TABS = [
   { id: "grants", name: "admin.grants", View: Grants },
+  { id: "policy", name: "admin.policy", View: Policy },
+  { id: "people", name: "admin.people", View: People },
   { id: "tokens", name: "admin.tokens", View: Tokens },
   { id: "agents", name: "admin.agents", View: Agents },
+  { id: "channels", name: "admin.channels", View: Channels },
   { id: "audit", name: "admin.audit", View: Audit },
+  { id: "figures", name: "admin.figures", View: Figures },
 ] as const satisfies readonly { id: string; name: Key; View: () => unknown }[];
 
 export default function Admin({ tab, frozen }: { tab: string; frozen: boolean }) {

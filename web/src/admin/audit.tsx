@@ -1,24 +1,24 @@
-// The audit log, entry by entry, oldest first: when, who, what, and the hash that covers it and all before it.
+// The audit log, entry by entry, newest first, with search and a check of the whole chain: when, who, what, and the hash that covers it and all before it.
 
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api";
-import { Button, Field } from "../components";
+import { Button, Field, Pill } from "../components";
 import { Chip, Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { t } from "../i18n";
 import { holdPath, sessionPath } from "../route";
 import { isObject } from "../holds/schema";
-import type { AuditEntry, Json } from "../wire";
+import { Refusal } from "../holds/refusal";
+import type { AuditEntry, AuditVerified, Json } from "../wire";
 import { AdminPanel } from "./read";
 
 export function Audit() {
-  const [from, setFrom] = useState("1");
+  const [text, setText] = useState("");
   const [items, setItems] = useState<AuditEntry[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
   const [problem, setProblem] = useState<api.Refused | null>(null);
   const read = (cursor: string | null) => {
-    const after = Math.max(0, (Number.parseInt(from, 10) || 1) - 1);
-    api.audit(after, cursor).then(
+    api.audit(text.trim(), cursor).then(
       (list) => {
         setItems((now) => (cursor === null ? list.items : [...(now ?? []), ...list.items]));
         setNext(list.next);
@@ -39,12 +39,13 @@ export function Audit() {
             read(null);
           }}
         >
-          <Field label={t("audit.from")}>
-            <input name="from" inputMode="numeric" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
+          <Field label={t("inbox.search")}>
+            <input type="search" name="q" value={text} onInput={(event) => setText(event.currentTarget.value)} />
           </Field>
           <Button submit small>
             {t("audit.show")}
           </Button>
+          <Verify />
           <a class="button tiny" href="/v1/audit/export" download>
             {t("audit.export")}
           </a>
@@ -52,7 +53,7 @@ export function Audit() {
       }
       reading={{ value: items, problem, again: () => read(null) }}
     >
-      {items && items.length === 0 ? <p class="admin-empty muted">{t("audit.none")}</p> : null}
+      {items && items.length === 0 && next === null ? <p class="admin-empty muted">{t("inbox.none_match")}</p> : null}
       <ol class="audit">
         {(items ?? []).map((entry) => (
           <Entry key={entry.seq} entry={entry} />
@@ -64,6 +65,31 @@ export function Audit() {
         </Button>
       )}
     </AdminPanel>
+  );
+}
+
+/** Reads the whole log again, and says whether an entry was changed. */
+function Verify() {
+  const [state, setState] = useState<"idle" | "busy" | AuditVerified>("idle");
+  const [refused, setRefused] = useState<api.Refused | null>(null);
+  const verify = () => {
+    setState("busy");
+    setRefused(null);
+    api.verifyAudit().then(setState, (problem: unknown) => {
+      setState("idle");
+      if (problem instanceof api.Refused) setRefused(problem);
+    });
+  };
+  return (
+    <>
+      <Button small disabled={state === "busy"} onClick={verify}>
+        {t(state === "busy" ? "history.loading" : "audit.verify")}
+      </Button>
+      <span role="status" data-testid="verified">
+        {typeof state === "string" ? null : state.ok ? <Pill tone="ok">{t("audit.sound", { n: state.entries })}</Pill> : <Pill tone="no">{t("audit.broken", { n: state.at_entry ?? 0 })}</Pill>}
+      </span>
+      {refused ? <Refusal problem={refused} /> : null}
+    </>
   );
 }
 

@@ -36,7 +36,7 @@ export function History({ text, current, query, desk }: { text: string; current:
         if (mine !== asked.current) return;
         for (const hold of list.items) live.put(hold, false);
         const known = new Set(base.holds.map((hold) => hold.id));
-        setPast({ text, holds: [...base.holds, ...list.items.filter((hold) => hold.state !== "pending" && !known.has(hold.id))], next: list.next, state: "read" });
+        setPast({ text, holds: [...base.holds, ...list.items.filter((hold) => !known.has(hold.id))], next: list.next, state: "read" });
       },
       () => mine === asked.current && setPast({ ...base, state: "failed" }),
     );
