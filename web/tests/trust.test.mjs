@@ -17,6 +17,7 @@ test("without a login the page explains how to log in, and nothing else", async 
   const page = await world.page({ loggedIn: false });
   await page.goto(world.url("/"));
   await page.getByRole("heading", { name: "You are not logged in" }).waitFor();
+  await page.getByText("Other ways in").click();
   assert.match(await page.innerText("body"), /holdpoint token login PERSON/);
   assert.equal(await page.locator(".inbox, .sessions, [data-scenario]").count(), 0);
 });
