@@ -11,6 +11,7 @@ export default defineConfig({
     rollupOptions: {
       output: {
         entryFileNames: "assets/app.js",
+        chunkFileNames: "assets/[name].js",
         assetFileNames: "assets/app[extname]",
       },
     },

@@ -4,9 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { titleText } from "./holds/parts";
 import { settledText } from "./holds/state";
 import { t } from "./i18n";
-import { counted } from "./inbox";
 import { live } from "./live";
-import { hasVoted, isAddressed } from "./who";
+import { counted, waitsForMe } from "./who";
 import type { HoldState, Me } from "./wire";
 
 export function Announce({ me }: { me: Me }) {
@@ -19,7 +18,7 @@ export function Announce({ me }: { me: Me }) {
       const said: string[] = [];
       let waiting = 0;
       for (const hold of live.all()) {
-        if (hold.state === "pending" && isAddressed(hold, me) && !hasVoted(hold, me)) waiting += 1;
+        if (waitsForMe(hold, me)) waiting += 1;
         const before = seen.current.get(hold.id);
         if (before === hold.state) continue;
         seen.current.set(hold.id, hold.state);

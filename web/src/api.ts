@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Hold, Json, List, Me, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
+import type { Agent, AuditEntry, AuditVerified, ChannelState, Figures, Freeze, Grant, NewToken, Token, Hold, Json, List, Me, Person, PolicyExplained, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -21,6 +21,7 @@ export class Refused extends Error {
 
 let csrf: string | null = null;
 let onSignedOut: () => void = () => {};
+let onAnswered: (hold: Hold) => void = () => {};
 let onFrozen: (detail: string | null) => void = () => {};
 
 export function whenSignedOut(tell: () => void): void {
@@ -29,6 +30,10 @@ export function whenSignedOut(tell: () => void): void {
 /** For the event stream, which finds out first when a login ends while the page stands open. */
 export function signedOut(): void {
   onSignedOut();
+}
+/** Told of every hold that this page answered, after the server took it. */
+export function whenAnswered(tell: (hold: Hold) => void): void {
+  onAnswered = tell;
 }
 /** Told why when the server refuses new work, and null when it took some again. */
 export function whenFrozen(tell: (detail: string | null) => void): void {
@@ -94,7 +99,7 @@ export async function me(): Promise<Me> {
 }
 
 export function pendingHolds(cursor?: string): Promise<List<Hold>> {
-  return send("GET", `/v1/holds?state=pending&limit=50${cursor ? `&cursor=${at(cursor)}` : ""}`);
+  return send("GET", `/v1/holds?state=pending&limit=200${cursor ? `&cursor=${at(cursor)}` : ""}`);
 }
 
 export function hold(id: string): Promise<Hold> {
@@ -102,8 +107,93 @@ export function hold(id: string): Promise<Hold> {
 }
 
 /** `answer` is JSON text and not a value, so that edited arguments arrive as typed: a parse here would round large numbers. */
-export function answerHold(id: string, digest: string, answer: string, key: string): Promise<Hold> {
+export async function answerHold(id: string, digest: string, answer: string, key: string): Promise<Hold> {
+  const hold = await answerOneOfMany(id, digest, answer, key);
+  // After the caller has taken the reply in.
+  setTimeout(() => onAnswered(hold), 0);
+  return hold;
+}
+
+/** The same, for a sheet that shows the result itself. */
+export function answerOneOfMany(id: string, digest: string, answer: string, key: string): Promise<Hold> {
   return send("POST", `/v1/holds/${at(id)}/answer`, `{"digest":${JSON.stringify(digest)},"answer":${answer}}`, key);
+}
+
+/** What was decided, newest first. */
+export function pastHolds(text: string, cursor: string | null): Promise<List<Hold>> {
+  const q = text === "" ? "" : `&q=${at(text)}`;
+  return send("GET", `/v1/holds?state=decided&limit=100${q}${cursor === null ? "" : `&cursor=${at(cursor)}`}`);
+}
+
+export function freeze(): Promise<Freeze> {
+  return send("GET", "/v1/freeze");
+}
+
+export function startFreeze(reason: string): Promise<Freeze> {
+  return send("POST", "/v1/freeze", JSON.stringify({ reason }));
+}
+
+export function grants(): Promise<List<Grant>> {
+  return send("GET", "/v1/grants");
+}
+
+export function revokeGrant(id: string): Promise<void> {
+  return send("DELETE", `/v1/grants/${at(id)}`);
+}
+
+export function tokens(cursor: string | null): Promise<List<Token>> {
+  return send("GET", `/v1/tokens?limit=100${cursor === null ? "" : `&cursor=${at(cursor)}`}`);
+}
+
+export function mintToken(token: NewToken): Promise<Token> {
+  return send("POST", "/v1/tokens", JSON.stringify(token));
+}
+
+export function revokeToken(id: string): Promise<void> {
+  return send("DELETE", `/v1/tokens/${at(id)}`);
+}
+
+export function openLogin(person: string): Promise<{ url: string; expires_at: string }> {
+  return send("POST", "/v1/logins", JSON.stringify({ person }));
+}
+
+export function agents(): Promise<List<Agent>> {
+  return send("GET", "/v1/agents");
+}
+
+/** Newest first; with words to look for, a page may be empty and still have a next one. */
+export function audit(text: string, cursor: string | null): Promise<List<AuditEntry>> {
+  const q = text === "" ? "" : `&q=${at(text)}`;
+  return send("GET", `/v1/audit?sort=newest&limit=100${q}${cursor === null ? "" : `&cursor=${at(cursor)}`}`);
+}
+
+export function verifyAudit(): Promise<AuditVerified> {
+  return send("POST", "/v1/audit/verify", "{}");
+}
+
+export function figures(days: number): Promise<Figures> {
+  return send("GET", `/v1/figures?days=${days}`);
+}
+
+export function people(): Promise<List<Person>> {
+  return send("GET", "/v1/people");
+}
+
+export function channels(): Promise<List<ChannelState>> {
+  return send("GET", "/v1/channels");
+}
+
+export function testChannel(channel: string): Promise<{ sent: boolean; to: string }> {
+  return send("POST", "/v1/channels/test", JSON.stringify({ channel }));
+}
+
+/** `question` is JSON text, so that arguments arrive as typed. */
+export function explainPolicy(question: string): Promise<PolicyExplained> {
+  return send("POST", "/v1/policy/explain", question);
+}
+
+export function thaw(): Promise<Freeze> {
+  return send("DELETE", "/v1/freeze");
 }
 
 /** The server writes down who looked. */

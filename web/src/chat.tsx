@@ -9,6 +9,7 @@ import { Icon } from "./icons";
 import { t, word } from "./i18n";
 import { useLive } from "./live";
 import { MessageView } from "./parts/message";
+import { RunTime } from "./parts/run_time";
 import { Plain } from "./plain";
 import { useSending } from "./sending";
 import { useSession } from "./session";
@@ -28,7 +29,10 @@ export function Chat({ id }: { id: string }) {
   const live = useLive();
   const waits = (ready ? (session.pending ?? []) : []).map(idOf).find((hold) => typeof live.known(hold) !== "string");
   useEffect(() => {
-    const below = document.documentElement.scrollHeight - scrollY - innerHeight;
+    // A desk scrolls the pane, a phone the page.
+    const pane = end.current?.closest<HTMLElement>(".pane");
+    const inPane = pane !== null && pane !== undefined && pane.scrollHeight > pane.clientHeight && getComputedStyle(pane).overflowY === "auto";
+    const below = inPane ? pane.scrollHeight - pane.scrollTop - pane.clientHeight : document.documentElement.scrollHeight - scrollY - innerHeight;
     if (waits === undefined && below < NEAR_END_PX) end.current?.scrollIntoView({ block: "end" });
   }, [shape]);
   useEffect(() => {
@@ -41,7 +45,7 @@ export function Chat({ id }: { id: string }) {
     return (
       <div class="empty">
         <p>{t("refused.not_found")}</p>
-        <a href="/">{t("app.back")}</a>
+        <a href="/sessions">{t("app.back")}</a>
       </div>
     );
   }
@@ -94,6 +98,7 @@ export function Chat({ id }: { id: string }) {
         ))}
       </div>
       <RunLine session={session} writing={drafts.length > 0} />
+      <RunTime session={session} />
       <Composer session={session.id} open={pending.length > 0} said={(id, text) => setSent([...sent, { id, text }])} />
       <div ref={end} />
     </section>

@@ -1,5 +1,29 @@
-// j and k move through the list, Enter opens (links do that by themselves), Ctrl+Enter sends the form that has the focus.
-// There is no key that approves: an answer always takes a button or a form that was put in focus on purpose.
+// The keyboard of the page. Views say which keys they listen to; the last one to say so is asked first. Keys that are typed into
+// a field belong to the field, and while a sheet is open the page behind it hears nothing. No single key answers a hold.
+
+import { useEffect, useRef } from "preact/hooks";
+
+type Act = (event: KeyboardEvent) => void;
+
+const listeners = new Map<string, Act[]>();
+// "g i" is two keys; the second one counts only soon after the first.
+const SECOND_KEY_MS = 1000;
+let first: { key: string; at: number } | null = null;
+
+/** Listens to a key ("j", "Escape") or to two in a row ("g i") while the component is shown and `act` is not null. */
+export function useKey(key: string, act: Act | null): void {
+  const now = useRef(act);
+  now.current = act;
+  const on = act !== null;
+  useEffect(() => {
+    if (!on) return;
+    const call: Act = (event) => now.current?.(event);
+    listeners.set(key, [...(listeners.get(key) ?? []), call]);
+    return () => {
+      listeners.set(key, (listeners.get(key) ?? []).filter((one) => one !== call));
+    };
+  }, [key, on]);
+}
 
 export function onKey(event: KeyboardEvent): void {
   const target = event.target instanceof HTMLElement ? event.target : null;
@@ -11,23 +35,29 @@ export function onKey(event: KeyboardEvent): void {
     }
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (target?.closest("input, textarea, select, [contenteditable]")) return;
-  if (event.key === "j") move(1, event);
-  else if (event.key === "k") move(-1, event);
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (document.querySelector("dialog[open]")) return;
+  const typing = target?.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
+  if (typing) {
+    if (event.key === "Escape") (typing as HTMLElement).blur();
+    return;
+  }
+  const second = first !== null && Date.now() - first.at < SECOND_KEY_MS ? `${first.key} ${event.key}` : null;
+  first = null;
+  if (second !== null && told(second, event)) return;
+  if ([...listeners.entries()].some(([key, acts]) => acts.length > 0 && key.startsWith(`${event.key} `))) {
+    first = { key: event.key, at: Date.now() };
+    return;
+  }
+  told(event.key === "X" ? "Shift+x" : event.key, event);
 }
 
-function move(step: 1 | -1, event: KeyboardEvent): void {
-  const all = [...document.querySelectorAll<HTMLElement>(".inbox [data-item]")].filter((item) => item.offsetParent !== null);
-  // Settled ones are passed over: the next one is the next that waits.
-  const items = all.filter((item) => item.dataset["waits"] === "true");
-  if (items.length === 0) return;
+function told(key: string, event: KeyboardEvent): boolean {
+  const act = listeners.get(key)?.at(-1);
+  if (!act) return false;
+  // Holding a key down must not go through ten holds.
+  if (event.repeat && key !== "j" && key !== "k") return true;
   event.preventDefault();
-  const at = all.findIndex((item) => item === document.activeElement);
-  const from = at >= 0 ? at : all.findIndex((item) => item.getAttribute("aria-current") === "page");
-  const beyond = (item: HTMLElement) => (step > 0 ? all.indexOf(item) > from : all.indexOf(item) < from);
-  const next = step > 0 ? items.find(beyond) : items.filter(beyond).at(-1);
-  // From a settled one at the end of the list, the first that waits; from nowhere, the nearest end.
-  const waiting = at >= 0 && items.includes(all[at] as HTMLElement);
-  (next ?? (waiting ? all[at] : step > 0 ? items[0] : items.at(-1)))?.focus();
+  act(event);
+  return true;
 }

@@ -13,8 +13,10 @@ const GATHER_MS = 40;
 // A hidden page follows nothing (browsers allow few connections per server) and only looks from time to time.
 const HIDDEN_LOOK_MS = 30_000;
 
-// Nobody reads more of a list than this; then the number has a plus behind it.
-const PAGES_MOST = 20;
+// Ten thousand holds. Beyond that the number has a plus behind it, and the rest is read when the list is scrolled to its end.
+const PAGES_MOST = 50;
+// The first page is drawn at once, the others in steps: drawing after each would cost more than reading them.
+const PAGES_PER_DRAWING = 25;
 
 export type Known = Hold | "loading" | "gone";
 
@@ -27,11 +29,19 @@ class Live {
   private readonly watchers = new Set<() => void>();
   private readonly sessionWatchers = new Set<(event: ServerEvent) => void>();
   private readonly openWatchers = new Set<() => void>();
+  private sorted: { revision: number; holds: Hold[] } | undefined;
+  private listing: Promise<void> | undefined;
+  private listAgain = false;
   private gather: ReturnType<typeof setTimeout> | undefined;
   private stopFollowing: (() => void) | undefined;
   private looking: ReturnType<typeof setInterval> | undefined;
 
+  /** Whether changes are told as they happen. */
   connected = true;
+  /** The server cannot be reached at all. Without its events alone one can still read and decide, only later than others. */
+  offline = false;
+  /** When changes were last told. */
+  lostAt = 0;
   /** Rises with every change, so that a view can tell whether it is up to date. */
   revision = 0;
   /** Ids seen pending in this visit, so that one that settles stays in view and says how. */
@@ -42,15 +52,28 @@ class Live {
 
   start(): void {
     document.addEventListener("visibilitychange", this.attend);
+    // The system knows at once; a stream that was cut off would seem to stand for a minute.
+    addEventListener("offline", this.cutOff);
+    addEventListener("online", this.reconnect);
     this.attend();
   }
 
   stop(): void {
     document.removeEventListener("visibilitychange", this.attend);
+    removeEventListener("offline", this.cutOff);
+    removeEventListener("online", this.reconnect);
     this.stopFollowing?.();
     this.stopFollowing = undefined;
     clearInterval(this.looking);
   }
+
+  private readonly cutOff = (): void => this.lose();
+
+  private readonly reconnect = (): void => {
+    this.stopFollowing?.();
+    this.stopFollowing = undefined;
+    this.attend();
+  };
 
   private readonly attend = (): void => {
     clearInterval(this.looking);
@@ -68,8 +91,8 @@ class Live {
         this.lookAgain();
       },
       event: (event) => this.hint(event),
-      lost: () => this.setConnected(false),
-      refused: (status) => (status === 401 ? api.signedOut() : this.setConnected(false)),
+      lost: () => this.lose(),
+      refused: (status) => (status === 401 ? api.signedOut() : this.lose()),
     });
   };
 
@@ -79,10 +102,21 @@ class Live {
     for (const watcher of this.openWatchers) watcher();
   }
 
-  private setConnected(connected: boolean): void {
-    if (this.connected === connected) return;
+  private setConnected(connected: boolean, offline = false): void {
+    if (this.connected === connected && this.offline === offline) return;
+    if (this.connected && !connected) this.lostAt = Date.now();
     this.connected = connected;
+    this.offline = offline;
     this.tell();
+  }
+
+  /** The stream broke. Whether the server can still be asked decides what a person may do meanwhile. */
+  private lose(): void {
+    this.setConnected(false, this.offline);
+    api.freeze().then(
+      () => this.connected || this.setConnected(false, false),
+      (problem: unknown) => this.connected || this.setConnected(false, problem instanceof api.Refused && problem.undecided),
+    );
   }
 
   private hint(event: ServerEvent): void {
@@ -129,20 +163,41 @@ class Live {
     return read;
   }
 
-  async readList(): Promise<void> {
+  /** Reads the whole list. Of several wishes at once, one more reading at the end serves all. */
+  readList(): Promise<void> {
+    if (this.listing) {
+      this.listAgain = true;
+      return this.listing;
+    }
+    this.listing = (async () => {
+      do {
+        this.listAgain = false;
+        await this.readPages();
+      } while (this.listAgain);
+      this.listing = undefined;
+    })();
+    return this.listing;
+  }
+
+  private async readPages(): Promise<void> {
     try {
       // All pages: a badge that counts only the first one would say that less waits than does.
-      const items: Hold[] = [];
+      const pending = new Set<string>();
       let next: string | null = null;
       let pages = 0;
       do {
         const list: List<Hold> = await (next === null ? api.pendingHolds() : api.pendingHolds(next));
-        items.push(...list.items);
+        for (const hold of list.items) {
+          pending.add(hold.id);
+          this.put(hold, false);
+        }
         next = list.next;
         pages += 1;
+        if (!this.listed && pages % PAGES_PER_DRAWING === 1) {
+          this.next = next;
+          this.tell();
+        }
       } while (next !== null && pages < PAGES_MOST);
-      const pending = new Set(items.map((hold) => hold.id));
-      for (const hold of items) this.put(hold, false);
       this.next = next;
       this.listed = true;
       // A hold that we think is open but the list lacks was decided meanwhile (or is on a later page), and a call that we
@@ -179,8 +234,12 @@ class Live {
     return this.holds.get(id) ?? (this.gone.has(id) ? "gone" : "loading");
   }
 
-  all(): Hold[] {
-    return [...this.holds.values()].sort((a, b) => b.opened_at.localeCompare(a.opened_at) || b.id.localeCompare(a.id));
+  /** Newest first. Sorted once per change: with thousands of holds a sort for every reader would be felt. */
+  all(): readonly Hold[] {
+    if (this.sorted?.revision === this.revision && this.sorted.holds.length === this.holds.size) return this.sorted.holds;
+    const holds = [...this.holds.values()].sort((a, b) => newer(a.opened_at, b.opened_at) || newer(a.id, b.id));
+    this.sorted = { revision: this.revision, holds };
+    return holds;
   }
 
   watch(watcher: () => void): () => void {
@@ -205,6 +264,9 @@ class Live {
     for (const watcher of this.watchers) watcher();
   }
 }
+
+// Instants and ids are plain letters; comparing them by a language's rules would take ten times as long.
+const newer = (a: string, b: string): number => (a < b ? 1 : a > b ? -1 : 0);
 
 export const live = new Live();
 

@@ -2,11 +2,15 @@ import { render } from "preact";
 import { App } from "./app";
 import { onKey } from "./keys";
 import { onLinkClick } from "./route";
+import "./style/tokens.css";
 import "./style/base.css";
+import "./style/components.css";
 import "./style/frame.css";
+import "./style/inbox.css";
 import "./style/hold.css";
 import "./style/foreign.css";
 import "./style/chat.css";
+import "./style/admin.css";
 
 document.addEventListener("click", onLinkClick);
 document.addEventListener("keydown", onKey);

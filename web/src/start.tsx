@@ -1,37 +1,42 @@
-// The start of a session: choose an agent, say something, or try one of the demo's scenarios.
+// `/start`: the demo's story in a minute, with one real stop to decide, and the start of any other session.
 
 import { useState } from "preact/hooks";
+import { Button, Pill } from "./components";
+import { Quoted } from "./foreign";
+import { EmbeddedHold } from "./holds/embedded";
 import { Refusal } from "./holds/refusal";
-import { t, word } from "./i18n";
+import { Icon } from "./icons";
+import { t, word, type Key } from "./i18n";
+import { useLive } from "./live";
 import { Plain } from "./plain";
 import { go, sessionPath } from "./route";
 import { useSending } from "./sending";
+import { useSession } from "./session";
 import { useMe } from "./who";
+import { idOf } from "./wire";
+
+// The scenario whose stop is shown beside the story.
+const FIRST = "approve";
 
 export function Start() {
   const me = useMe();
-  const [agent, setAgent] = useState(me.agents[0] ?? "");
-  const [text, setText] = useState("");
+  const scenarios = me.agents.length > 0 ? (me.demo ?? []) : [];
+  const first = scenarios.find((scenario) => scenario.name === FIRST) ?? scenarios[0];
   const sending = useSending();
-  // The demo's agent knows its scenarios best, so they come first.
-  const scripted = (me.demo ?? []).length > 0 && me.agents.length > 0;
   const begin = async (said: string) => {
-    if (said.trim() === "" || agent === "" || sending.busy) return;
-    const id = await sending.begin(agent, said);
+    if (sending.busy) return;
+    const id = await sending.begin(me.agents[0] ?? "", said);
     if (id !== null) go(sessionPath(id));
   };
   return (
-    <section class="start" aria-labelledby="start-title">
-      <h1 id="start-title" tabIndex={-1}>
-        {t("chat.new")}
-      </h1>
+    <section class="start wide-page" aria-labelledby="start-title">
+      {first ? <Story say={first.say} /> : null}
       {sending.refused ? <Refusal problem={sending.refused} /> : null}
-      {scripted ? (
+      {first ? (
         <section class="scenarios" aria-labelledby="scenarios-title">
-          <h2 id="scenarios-title">{t("chat.scenarios")}</h2>
-          <p class="muted">{t("chat.scenarios.note")}</p>
+          <h2 id="scenarios-title">{t("start.more")}</h2>
           <ul>
-            {(me.demo ?? []).map((scenario) => (
+            {scenarios.map((scenario) => (
               <li key={scenario.name}>
                 <button type="button" disabled={sending.busy} data-scenario={scenario.name} onClick={() => void begin(scenario.say)}>
                   <strong>{word("chat.scenario", scenario.name)}</strong>
@@ -44,7 +49,120 @@ export function Start() {
           </ul>
         </section>
       ) : null}
-      {scripted ? <h2>{t("chat.own")}</h2> : null}
+      <NewSession title={first ? t("chat.own") : t("chat.new")} main={!first} />
+    </section>
+  );
+}
+
+/** One real stop: a press, and within a second an agent stands still and asks. */
+function Story({ say }: { say: string }) {
+  const me = useMe();
+  const sending = useSending();
+  const [session, setSession] = useState<string | null>(null);
+  const begin = async () => {
+    const id = await sending.begin(me.agents[0] ?? "", say);
+    if (id !== null) setSession(id);
+  };
+  return (
+    <div class="story">
+      <div class="story-words">
+        <p>
+          <Pill tone="brand">{t("nav.start")}</Pill> <span class="muted">{t("start.shop")}</span>
+        </p>
+        <h1 id="start-title" tabIndex={-1}>
+          {t(session === null ? "start.title" : "start.title.stopped")}
+        </h1>
+        <p class="story-lead">{t(session === null ? "start.lead" : "start.lead.stopped")}</p>
+        <p class="story-actions">
+          {session === null ? (
+            <Button kind="primary" disabled={sending.busy} data-story onClick={() => void begin()}>
+              <Icon name="start" />
+              {sending.busy ? t("chat.sending") : t("start.go")}
+            </Button>
+          ) : (
+            <a class="button" href={sessionPath(session)}>
+              {t("hold.open_session")}
+            </a>
+          )}
+          <a class="button" href="/">
+            {t("start.inbox")}
+          </a>
+        </p>
+        {sending.refused ? <Refusal problem={sending.refused} /> : null}
+      </div>
+      <div class="story-stop">{session === null ? <Waiting say={say} /> : <Stop session={session} />}</div>
+      <Steps session={session} />
+    </div>
+  );
+}
+
+function Waiting({ say }: { say: string }) {
+  return (
+    <div class="story-blank">
+      <p class="muted">{t("start.told")}</p>
+      <Quoted text={say} prose />
+      <span class="hold-line" aria-hidden="true" />
+      <p class="muted">{t("start.beyond")}</p>
+    </div>
+  );
+}
+
+/** The first hold of a session, where it stands now. */
+function useStop(session: string): string | null {
+  const followed = useSession(session).session;
+  if (typeof followed === "string") return null;
+  for (const message of followed.messages) {
+    for (const part of message.parts) if (part.type === "tool-call" && part.hold) return idOf(part.hold);
+  }
+  const [pending] = followed.pending ?? [];
+  return pending === undefined ? null : idOf(pending);
+}
+
+function Stop({ session }: { session: string }) {
+  const stop = useStop(session);
+  return stop === null ? <p class="loading late">{t("chat.thinking")}</p> : <EmbeddedHold key={stop} id={stop} />;
+}
+
+const STEPS: [Key, Key][] = [
+  ["start.step.stops", "start.step.stops.note"],
+  ["start.step.decide", "start.step.decide.note"],
+  ["start.step.goes_on", "start.step.goes_on.note"],
+];
+
+function Steps({ session }: { session: string | null }) {
+  return (
+    <ol class="steps">
+      {STEPS.map(([name, note], at) => (
+        <li key={name} class={session === null ? undefined : "on"}>
+          <b>
+            <span class="muted num">{at + 1}</span> {t(name)}
+          </b>
+          <span>{t(note)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Say something to an agent. */
+export function NewSession({ title = t("chat.new"), main = true }: { title?: string; main?: boolean }) {
+  const me = useMe();
+  useLive();
+  const [agent, setAgent] = useState(me.agents[0] ?? "");
+  const [text, setText] = useState("");
+  const sending = useSending();
+  const begin = async () => {
+    if (text.trim() === "" || agent === "" || sending.busy) return;
+    const id = await sending.begin(agent, text);
+    if (id !== null) go(sessionPath(id));
+  };
+  const Heading = main ? "h1" : "h2";
+  return (
+    <section class="new-session" aria-labelledby="new-session">
+      <Heading id="new-session" tabIndex={main ? -1 : undefined}>
+        {title}
+      </Heading>
+      {sending.refused ? <Refusal problem={sending.refused} /> : null}
       {me.agents.length === 0 ? (
         <p class="muted">{t("chat.no_agents")}</p>
       ) : (
@@ -52,7 +170,7 @@ export function Start() {
           class="composer"
           onSubmit={(event) => {
             event.preventDefault();
-            void begin(text);
+            void begin();
           }}
         >
           {me.agents.length === 1 ? (
@@ -72,14 +190,14 @@ export function Start() {
             </label>
           )}
           <label class="field">
-            <span>{t("chat.say")}</span>
+            <span class="sr">{t("chat.say")}</span>
             <textarea name="say" rows={3} placeholder={t("chat.say.placeholder")} value={text} onInput={(event) => setText(event.currentTarget.value)} />
           </label>
           <div class="actions">
-            <button type="submit" class="primary" disabled={sending.busy || text.trim() === ""}>
+            <Button submit kind="primary" disabled={sending.busy || text.trim() === ""}>
               {sending.busy ? t("chat.sending") : t("chat.send")}
-            </button>
-            <span class="muted hint">{t("chat.hint")}</span>
+            </Button>
+            <span class="hint">{t("chat.hint")}</span>
           </div>
         </form>
       )}

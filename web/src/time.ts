@@ -18,6 +18,19 @@ export function clock(iso: string | undefined, now = new Date()): string {
   return `${at.toLocaleDateString(locale(), day)}, ${time}`;
 }
 
+/** "Today", "Yesterday", "12 November". */
+export function dayName(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "–";
+  const midnight = (one: Date) => new Date(one.getFullYear(), one.getMonth(), one.getDate()).getTime();
+  const ago = Math.round((midnight(now) - midnight(at)) / 86_400_000);
+  if (ago <= 1) {
+    const name = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(-ago, "day");
+    return name.charAt(0).toUpperCase() + name.slice(1);
+  }
+  return at.toLocaleDateString(locale(), { day: "numeric", month: "long", ...(at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }) });
+}
+
 /** The whole instant, for a tooltip and for people who compare logs. */
 export function full(iso: string): string {
   const at = new Date(iso);
@@ -38,14 +51,30 @@ export function span(ms: number): string {
   return `${seconds}${s}`;
 }
 
-/** The present, renewed every second while the component is shown. */
-export function useNow(running: boolean): number {
+// One clock for everything that counts down: hundreds of rows with a timer each would wake the page hundreds of times a second.
+const tickers = new Set<() => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+function everySecond(tick: () => void): () => void {
+  tickers.add(tick);
+  ticking ??= setInterval(() => {
+    for (const one of tickers) one();
+  }, 1000);
+  return () => {
+    tickers.delete(tick);
+    if (tickers.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  };
+}
+
+/** The present, renewed while the component is shown: every second, or as rarely as `every` says. */
+export function useNow(running: boolean, every = 1000): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     if (!running) return;
     setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, [running]);
+    return everySecond(() => setNow((last) => (Date.now() - last >= every - 500 ? Date.now() : last)));
+  }, [running, every]);
   return now;
 }

@@ -38,3 +38,18 @@ export function isAddressed(hold: Hold, me: Me): boolean {
   if (people.length === 0 && roles.length === 0) return true;
   return people.includes(me.id) || roles.some((role) => me.roles.includes(role));
 }
+
+/** A vote of this person is missing. */
+export function waitsForMe(hold: Hold, me: Me): boolean {
+  return hold.state === "pending" && isAddressed(hold, me) && !hasVoted(hold, me);
+}
+
+/** Only for what is shown: the server judges it. */
+export function isAdmin(me: Me): boolean {
+  return me.roles.includes("admin") && me.scopes.includes("admin");
+}
+
+/** With a plus where the server has more than was read. */
+export function counted(waiting: number, next: string | null): string {
+  return next === null ? String(waiting) : `${waiting}+`;
+}

@@ -22,6 +22,117 @@ export interface Me {
   frozen?: boolean;
 }
 
+/** Whether everything is stopped, by whom and why. */
+export interface Freeze {
+  frozen: boolean;
+  by: string | null;
+  reason: string | null;
+  at?: string | null;
+}
+
+/** Leave for calls that are still to come. */
+export interface Grant {
+  id: string;
+  session: string;
+  tool: string;
+  covers: string;
+  by: string;
+  hold: string;
+  made_at: string;
+  expires_at: string;
+  uses_left: number;
+  revoked: boolean;
+}
+
+export interface Token {
+  id: string;
+  /** Only in the reply that made it. */
+  token?: string;
+  person: string | null;
+  program: string | null;
+  scopes: string[];
+  minted_by: string;
+  minted_at: string;
+  expires_at: string | null;
+  note: string | null;
+}
+
+export interface NewToken {
+  program: string;
+  scopes: string[];
+  expires_in_s?: number;
+  note?: string;
+}
+
+export interface Agent {
+  id: string;
+  tools: { name: string; description: string | null; effects: string | null }[];
+}
+
+/** One commit of the journal: who did what, and the hash that covers it and all before it. */
+export interface AuditEntry {
+  seq: number;
+  hash: string;
+  entry: { at?: number; stream?: string; actor?: Json; events?: Json[] } | null;
+}
+
+export interface AuditVerified {
+  ok: boolean;
+  entries: number;
+  checkpoints: number;
+  at_entry: number | null;
+  why: string | null;
+}
+
+interface StateCounts {
+  asked: number;
+  approved: number;
+  denied: number;
+  answered: number;
+  expired: number;
+  cancelled: number;
+  open: number;
+}
+interface Spread {
+  p50: number;
+  p95: number;
+}
+export interface DayFigures extends StateCounts {
+  day: string;
+}
+export interface Figures {
+  complete: boolean;
+  total: StateCounts;
+  by_day: DayFigures[];
+  waiting_ms: Spread | null;
+  approved_within_1s: number;
+  people: { person: string; name: string; decided: number; approved: number; denied: number; approved_within_1s: number; waiting_ms: Spread | null }[];
+  tools: (StateCounts & { tool: string })[];
+}
+
+export interface Person {
+  id: string;
+  name: string;
+  roles: string[];
+  identities: { channel: string; account: string }[];
+  tokens: number;
+}
+
+export interface ChannelState {
+  name: string;
+  platform: string;
+  talks: boolean;
+  last_errors: { hold: string; to: string; why: string; at: string }[];
+}
+
+export interface PolicyExplained {
+  decision: "allow" | "ask" | "deny";
+  rule: string | null;
+  risk: Risk;
+  why: string[];
+  known_tool: boolean;
+}
+
 export type Risk = "low" | "medium" | "high" | "critical";
 export type HoldKind = "approve" | "choose" | "fill" | "perform" | "settle";
 export type HoldState = "pending" | "approved" | "denied" | "answered" | "expired" | "cancelled";
@@ -167,6 +278,8 @@ export interface Hold {
   parent: string | null;
   requester: string | null;
   digest: string;
+  /** Equal for the same call by the same agent or program. */
+  group?: string | null;
   call: { id?: string; tool_use_id?: string; tool: string; arguments: Json; effects?: string } | null;
   view?: { parts: ViewPart[]; text: string; digest: string };
   asked_by?: { program: string | null; agent: string | null; on_behalf_of: string | null };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -60,10 +60,11 @@ class World {
 
   async logIn() {
     const context = await this.browser.newContext();
+    if (process.env.HOLDPOINT_DIST) await serveFrom(process.env.HOLDPOINT_DIST, context);
     const page = await context.newPage();
     await page.goto(this.ready.login);
     await page.click("button, input[type=submit]");
-    await page.waitForSelector("[data-scenario]");
+    await page.waitForSelector(".shell");
     this.#storage = await context.storageState();
     await context.close();
   }
@@ -78,6 +79,7 @@ class World {
     });
     context.setDefaultTimeout(WAIT_MS_MOST);
     this.#contexts.push(context);
+    if (process.env.HOLDPOINT_DIST) await serveFrom(process.env.HOLDPOINT_DIST, context);
     const page = await context.newPage();
     page.troubles = [];
     page.on("pageerror", (error) => page.troubles.push(String(error)));
@@ -118,7 +120,7 @@ class World {
 
   /** Says a scenario on the page and waits for its holds. Returns their cards. */
   async scenario(page, name, count = 1) {
-    await page.goto(this.url("/"));
+    await page.goto(this.url("/start"));
     await page.click(`[data-scenario="${name}"]`);
     const cards = page.locator(".chat [data-hold][data-state=pending]");
     await cards.nth(count - 1).waitFor();
@@ -135,6 +137,19 @@ class World {
     await stopped(this.server);
     await rm(this.data, { recursive: true, force: true });
   }
+}
+
+/** While one works on the page: its files come from a fresh build, all else from the program, which is not built again for it. */
+async function serveFrom(dist, context) {
+  await context.route(/\/(assets\/|history$|start$|admin|sessions|holds\/|$|\?)[^?]*(\?.*)?$/, async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname.startsWith("/v1/") || pathname.startsWith("/login")) return route.fallback();
+    const shell = await route.fetch({ url: new URL("/", route.request().url()).href });
+    const asset = pathname.startsWith("/assets/");
+    const body = await readFile(join(dist, asset ? pathname : "index.html"));
+    const type = pathname.endsWith(".css") ? "text/css" : asset ? "text/javascript" : "text/html; charset=utf-8";
+    return route.fulfill({ status: 200, headers: { ...shell.headers(), "content-type": type }, body });
+  });
 }
 
 /** Stops a server. It still writes while it stops, so its folder can be removed only after it. */

@@ -36,17 +36,21 @@ test("j goes on to the next hold that waits, past those that were settled", asyn
   const page = await world.page();
   await page.goto(world.url(`/holds/${holds[2].id}`));
   for (const hold of holds) await page.locator(`[data-item="${hold.id}"]`).waitFor();
-  // The one that is open settles, and moves below those that wait.
+  // The one that is open settles: its card says so, and the list holds only what waits.
   await deny(holds[2]);
   await cardOf(page, holds[2].id).locator("[data-settled=denied]").waitFor();
-  await page.locator(`[data-item="${holds[2].id}"][data-waits=false]`).waitFor();
+  await page.locator(`[data-item="${holds[2].id}"]`).waitFor({ state: "detached" });
+  const order = await page.locator("[data-item]").evaluateAll((all) => all.map((one) => one.dataset.item));
+  assert.deepEqual([...order].sort(), [holds[0].id, holds[1].id].sort());
+  const focused = () => page.evaluate(() => document.activeElement.dataset.item);
   await page.keyboard.press("j");
-  await page.waitForFunction(() => document.activeElement?.hasAttribute("data-item"));
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[1].id);
+  assert.equal(await focused(), order[0]);
   await page.keyboard.press("j");
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[0].id);
+  assert.equal(await focused(), order[1]);
   await page.keyboard.press("j");
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.item), holds[0].id, "the last one that waits");
+  assert.equal(await focused(), order[1], "the last one that waits");
+  await page.keyboard.press("k");
+  assert.equal(await focused(), order[0]);
   for (const hold of holds.slice(0, 2)) await deny(hold);
 });
 
@@ -76,5 +80,26 @@ test("whoever is not logged in can ask for a link, which leads back to the hold"
   await page.getByText("a link is on its way").waitFor();
   assert.deepEqual(asked, { person: "ana", next: `/holds/${hold.id}` });
   assert.doesNotMatch(await page.innerText("body"), /Come back to me/);
+  await deny(hold);
+});
+
+test("a login link that knows nothing of it still leads to the hold one wanted, and the waiting tab goes on by itself", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Wanted before the login", call });
+  const page = await world.page({ loggedIn: false });
+  await page.goto(world.url(`/holds/${hold.id}`));
+  await page.getByRole("heading", { name: "Log in to decide" }).waitFor();
+  assert.doesNotMatch(await page.innerText("body"), /Wanted before the login/);
+  // A hold that does not exist looks the same: strangers learn nothing.
+  const stranger = await world.page({ loggedIn: false });
+  await stranger.goto(world.url("/holds/hold_00000000000000000000000000"));
+  await stranger.getByRole("heading", { name: "Log in to decide" }).waitFor();
+  assert.equal(await stranger.innerText("body"), await page.innerText("body"));
+  const { url } = await world.api("POST", "/v1/logins", { person: "ana" });
+  const other = await page.context().newPage();
+  await other.goto(url);
+  await other.click("button");
+  await other.waitForURL(`**/holds/${hold.id}`);
+  await cardOf(other, hold.id).waitFor();
+  await cardOf(page, hold.id).waitFor();
   await deny(hold);
 });

@@ -15,12 +15,14 @@ try {
     if (element !== page) await element.waitFor();
     await element.screenshot({ path: join(to, `${name}.png`), animations: "disabled" });
   };
-  await page.goto(world.url("/"));
-  await page.waitForSelector("[data-scenario]");
-  await take("inbox");
   const card = (await world.scenario(page, "approve")).first();
   const id = await holdId(card);
   const place = page.url();
+  await page.setViewportSize({ width: 1200, height: 720 });
+  await page.goto(world.url("/"));
+  await cardOf(page, id).waitFor();
+  await take("inbox");
+  await page.setViewportSize({ width: 900, height: 640 });
   await page.goto(world.url(`/holds/${id}`));
   await take("hold", { element: cardOf(page, id) });
   await page.goto(place);

@@ -15,7 +15,7 @@ after(async () => {
 
 test("all seven scenarios are offered", async () => {
   const page = await world.page();
-  await page.goto(world.url("/"));
+  await page.goto(world.url("/start"));
   await page.waitForSelector("[data-scenario]");
   const offered = await page.locator("[data-scenario]").evaluateAll((all) => all.map((one) => one.dataset.scenario));
   for (const name of ["approve", "choose", "choose_many", "fill", "perform", "two_phase", "parallel"]) {

@@ -31,14 +31,14 @@ test("an answer given elsewhere settles the session, the hold's page and the lis
     assert.match(await cardOf(view, id).innerText(), /Denied by .+, \d\d:\d\d[\s\S]*said elsewhere/);
     assert.equal(await cardOf(view, id).getByRole("button", { name: "Approve once" }).count(), 0);
   }
-  await page.locator(`.inbox [data-item="${id}"].state-denied`).waitFor();
+  await page.locator(`.inbox [data-item="${id}"]`).waitFor({ state: "detached" });
   await completed(chat);
 });
 
 test("a hold that opens while the page stands open appears in the list", async () => {
   const page = await world.page();
   await page.goto(world.url("/"));
-  await page.waitForSelector("[data-scenario]");
+  await page.waitForSelector(".inbox");
   const hold = await world.openHold({ kind: "approve", title: "Appears by itself", call });
   await page.locator(`.inbox [data-item="${hold.id}"]`).waitFor();
   assert.match(await page.title(), /^\(\d+\) Holdpoint$/);

@@ -17,6 +17,7 @@ test("without a login the page explains how to log in, and nothing else", async 
   const page = await world.page({ loggedIn: false });
   await page.goto(world.url("/"));
   await page.getByRole("heading", { name: "You are not logged in" }).waitFor();
+  await page.getByText("Other ways in").click();
   assert.match(await page.innerText("body"), /holdpoint token login PERSON/);
   assert.equal(await page.locator(".inbox, .sessions, [data-scenario]").count(), 0);
 });
@@ -218,11 +219,12 @@ test("a frozen server is told in a banner", async () => {
   await world.api("POST", "/v1/freeze", { reason: "maintenance" });
   try {
     const page = await world.page();
-    await page.goto(world.url("/"));
+    await page.goto(world.url("/start"));
     await page.locator("textarea[name=say]").fill("hello");
     await page.keyboard.press("Control+Enter");
     await page.locator(".banner-frozen").waitFor();
-    assert.match(await page.locator(".banner-frozen").innerText(), /frozen/);
+    // By whom and why, and that it is not a fault.
+    assert.match(await page.locator(".banner-frozen").innerText(), /Frozen by .+maintenance.+Nothing starts/s);
     const later = await world.page();
     await later.goto(world.url("/"));
     await later.locator(".banner-frozen").waitFor();

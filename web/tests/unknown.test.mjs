@@ -83,6 +83,8 @@ test("a call that a crash interrupted is told as unknown, and settled by a perso
   page.setDefaultTimeout(20_000);
   await page.goto(line);
   await page.click("button");
+  await page.locator(".shell").waitFor();
+  await page.goto(new URL("/start", page.url()).href);
   await page.locator("textarea[name=say]").fill("Deploy.");
   await page.keyboard.press("Control+Enter");
   const pending = page.locator(".chat [data-hold][data-state=pending]").first();

@@ -388,6 +388,12 @@ fn open() -> Vec<Route> {
             .says(200, "application/openmetrics-text"),
         open("/openapi.json", "This document", get(openapi::show)).says(200, "application/json"),
         page("/", "The page", get(page::index)).says(200, "text/html"),
+        page("/history", "Decided holds on the page", get(page::index)).says(200, "text/html"),
+        page("/start", "The page that starts a session", get(page::index)).says(200, "text/html"),
+        page("/sessions", "The sessions on the page", get(page::index)).says(200, "text/html"),
+        page("/admin", "Administration on the page", get(page::index)).says(200, "text/html"),
+        page("/admin/{tab}", "One part of the administration", get(page::index))
+            .says(200, "text/html"),
         page("/holds/{id}", "One hold on the page", get(page::index)).says(200, "text/html"),
         page("/sessions/{id}", "One session on the page", get(page::index)).says(200, "text/html"),
         page("/login", "A button that uses a login link up", get(login::page))

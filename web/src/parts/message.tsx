@@ -1,10 +1,16 @@
 // One message: who wrote it, and its parts in order. Its words have a gutter: an agent can write anything, also what looks like ours.
 
+import { Who } from "../components";
 import { Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { t } from "../i18n";
+import { lazy } from "../lazy";
+import { useMe } from "../who";
 import type { Message, Part, ToolResultPart } from "../wire";
 import { ToolCall } from "./tool";
+
+// Without the reader of Markdown the text is there all the same.
+const Markdown = lazy<{ text: string }>(() => import("./markdown"), ({ text }) => <Quoted text={text} prose whole />);
 
 interface Props {
   message: Message;
@@ -15,6 +21,7 @@ interface Props {
 }
 
 export function MessageView({ message, agent, results, draft = false }: Props) {
+  const me = useMe();
   const drawn = message.parts.filter((part) => part.type !== "tool-result");
   if (drawn.length === 0) return null;
   // A message of ours travels in the user's role, but it is not the user's word and must not look like it.
@@ -22,24 +29,23 @@ export function MessageView({ message, agent, results, draft = false }: Props) {
   const name = author === "user" ? t("chat.you") : author === "runtime" ? t("chat.runtime") : agent;
   return (
     <article class={`message from-${author}`} data-message={message.id} data-author={author} aria-busy={draft}>
+      <Who name={author === "user" ? me.name : name} machine={author !== "user"} />
       <header class="message-head">
         <strong>{name}</strong>
         {message.at ? <Moment at={message.at} /> : null}
       </header>
       {drawn.map((part, at) => (
-        <PartView key={part.type === "tool-call" ? part.toolCallId : at} part={part} results={results} />
+        <PartView key={part.type === "tool-call" ? part.toolCallId : at} part={part} marked={author === "assistant"} results={results} />
       ))}
       {draft ? <span class="cursor" aria-hidden="true" /> : null}
     </article>
   );
 }
 
-function PartView({ part, results }: { part: Part; results: ReadonlyMap<string, ToolResultPart> }) {
+function PartView({ part, marked, results }: { part: Part; marked: boolean; results: ReadonlyMap<string, ToolResultPart> }) {
   switch (part.type) {
     case "text":
-      return (
-        <Quoted text={part.text} prose whole />
-      );
+      return marked ? <Markdown text={part.text} /> : <Quoted text={part.text} prose whole />;
     case "reasoning":
       return (
         <details class="reasoning">

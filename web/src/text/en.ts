@@ -1,6 +1,9 @@
 // The words of the page in English. The other languages must have exactly these keys; the compiler checks it.
 
+import { enFrame } from "./en_frame";
+
 export const en = {
+  ...enFrame,
   // frame
   "app.name": "Holdpoint",
   "app.skip": "Skip to content",

@@ -1,8 +1,10 @@
 // The words of the page in Chinese.
 
 import type { en } from "./en";
+import { zhFrame } from "./zh_frame";
 
 export const zh: Record<keyof typeof en, string> = {
+  ...zhFrame,
   "app.name": "Holdpoint",
   "app.skip": "跳到正文",
   "app.loading": "正在加载…",

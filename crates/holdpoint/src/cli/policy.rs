@@ -222,7 +222,7 @@ ask = { roles = ["dba"] }
             arguments: &arguments,
             sql: Some(&sql),
         };
-        let line = facts_line(&facts);
+        let line = facts.describe();
         assert!(
             line.starts_with(
                 "facts: tool = sql_modify, effects = transactional, sql.kind = delete"

@@ -1,0 +1,33 @@
+// What does not fit into the bar of a phone.
+
+import { Button, Sheet } from "../components";
+import { language, switchLanguage, t } from "../i18n";
+import { go } from "../route";
+import { isAdmin, useMe } from "../who";
+
+export function MoreSheet({ close, logout }: { close: () => void; logout: () => void }) {
+  const me = useMe();
+  return (
+    <Sheet name="more" title={me.name} close={close}>
+      <div class="more-list">
+        {isAdmin(me) ? (
+          <Button
+            onClick={() => {
+              close();
+              go("/admin");
+            }}
+          >
+            {t("nav.admin")}
+          </Button>
+        ) : null}
+        <Button lang={language() === "zh" ? "en" : "zh-Hans"} aria-label={t("app.language.label")} onClick={switchLanguage}>
+          {t("app.language")}
+        </Button>
+        <Button onClick={logout}>{t("app.logout")}</Button>
+        <Button kind="quiet" onClick={close}>
+          {t("app.close")}
+        </Button>
+      </div>
+    </Sheet>
+  );
+}
