@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Agent, AuditEntry, AuditVerified, ChannelState, Figures, Freeze, Grant, NewToken, Token, Hold, Json, List, Me, Person, PolicyExplained, ProblemBody, Run, Secret, Session, SessionSummary } from "./wire";
+import type { Agent, AskedBefore, AuditEntry, AuditVerified, ChannelState, EditPreview, Figures, Freeze, Grant, Hold, Json, List, Me, NewToken, Person, PolicyExplained, ProblemBody, Run, Secret, Session, SessionSummary, Token } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -194,6 +194,16 @@ export function explainPolicy(question: string): Promise<PolicyExplained> {
 
 export function thaw(): Promise<Freeze> {
   return send("DELETE", "/v1/freeze");
+}
+
+/** What became of calls like the one of this hold. */
+export function askedBefore(id: string): Promise<AskedBefore> {
+  return send("GET", `/v1/holds/${at(id)}/asked_before`);
+}
+
+/** What an edited call would do. `args` is JSON text, as in an answer. It has no effect. */
+export function previewEdit(id: string, args: string): Promise<EditPreview> {
+  return send("POST", `/v1/holds/${at(id)}/preview`, `{"arguments":${args}}`);
 }
 
 /** The server writes down who looked. */

@@ -1,19 +1,24 @@
 // Text that somebody else wrote, drawn so that no line of it can be taken for ours: sand, and a gutter on every drawn line,
 // with a number where the text has a line and an elbow where the browser wrapped one. The gutter is the block's own background:
-// it is as tall as the block whatever the text does. Captions are ours and stand above the sand.
+// it is as tall as the block whatever the text does. Captions are ours and stand above the sand. Colours only add classes.
 
 import type { ComponentChildren } from "preact";
-import { useContext, useState } from "preact/hooks";
 import { createContext } from "preact";
+import { useContext, useMemo, useState } from "preact/hooks";
+import { cut, cutEnd, exact, foreignOf } from "./foreign_spans";
+import { highlight, type Code } from "./highlight";
+import { Icon } from "./icons";
 import { t, word } from "./i18n";
 import type { ForeignText, Span } from "./wire";
+
+export { exact, foreignOf };
 
 // A longer text is folded, with its first and its last part in view: the dangerous half of a long value is often its end.
 export const FOLD_BYTES = 4096;
 const FIRST_CHARACTERS = 600;
 const LAST_CHARACTERS = 200;
 
-/** Which long texts of a hold were opened. Whoever approves has opened all of them. */
+/** Which long texts of a hold were opened. An approval waits for all of them. */
 export interface Folds {
   opened: ReadonlySet<string>;
   open(key: string): void;
@@ -21,6 +26,9 @@ export interface Folds {
 export const FoldsOf = createContext<Folds>({ opened: new Set(), open: () => {} });
 
 export const isLong = (text: ForeignText): boolean => text.bytes > FOLD_BYTES;
+
+/** The class of every character of a line, by its place among the characters that are drawn as text. */
+type Colours = (string | undefined)[] | null;
 
 interface Props {
   /** Ours: what the text is. */
@@ -30,29 +38,41 @@ interface Props {
   /** Names the text within its hold, for the fold. */
   fold: string;
   prose?: boolean;
+  code?: Code | null;
 }
 
-export function Foreign({ label, by, text, fold, prose = false }: Props) {
+export function Foreign({ label, by, text, fold, prose = false, code = null }: Props) {
   return (
     <figure class="fx">
       <Caption label={label} by={by} text={text} />
       <Folding text={text} fold={fold}>
-        {(lines) => <Lines lines={lines} prose={prose} />}
+        {(lines) => <Lines lines={lines} prose={prose} code={code} />}
       </Folding>
     </figure>
   );
 }
 
-export function Caption({ label, by, text }: { label: ComponentChildren; by: string; text?: ForeignText }) {
+export function Caption({ label, by, text, children }: { label: ComponentChildren; by: string; text?: ForeignText; children?: ComponentChildren }) {
+  const [copied, setCopied] = useState(false);
+  const copy = (whole: ForeignText) => {
+    void navigator.clipboard.writeText(exact(whole)).then(() => {
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2000);
+    });
+  };
   return (
     <figcaption>
       <span class="fx-cap">
         <b>{label}</b> {word("view.by", by)}
+        {children}
         {text && (text.lines.length > 1 || text.bytes > 100) ? <> · {t(text.lines.length > 1 ? "view.size" : "view.size.one", { lines: text.lines.length, bytes: text.bytes.toLocaleString() })}</> : null}
       </span>
       {text && navigator.clipboard ? (
-        <button type="button" class="fx-copy" onClick={() => void navigator.clipboard.writeText(exact(text))}>
-          {t("view.copy")}
+        <button type="button" class="fx-copy" aria-label={t("view.copy.label")} onClick={() => copy(text)}>
+          <Icon name={copied ? "approved" : "copy"} />
+          <span class="fx-copy-word" role="status">
+            {copied ? t("view.copied") : t("view.copy")}
+          </span>
         </button>
       ) : null}
     </figcaption>
@@ -69,7 +89,7 @@ function Folding({ text, fold, children }: { text: ForeignText; fold: string; ch
       {children(first)}
       <div class="fx-fold" data-fold={fold}>
         <span>{t("view.folded", { bytes: text.bytes.toLocaleString() })}</span>
-        <button type="button" onClick={() => folds.open(fold)}>
+        <button type="button" class="tiny" onClick={() => folds.open(fold)}>
           {t("view.open")}
         </button>
         <span class="fx-fold-end">{t("view.folded.end")}</span>
@@ -79,13 +99,23 @@ function Folding({ text, fold, children }: { text: ForeignText; fold: string; ch
   );
 }
 
-export function Lines({ lines, prose = false, marks }: { lines: Span[][]; prose?: boolean; marks?: string[] | undefined }) {
+interface LinesProps {
+  lines: Span[][];
+  prose?: boolean;
+  marks?: string[] | undefined;
+  code?: Code | null;
+  /** Our own colours, where the structure is known without reading the text. */
+  colours?: Colours[];
+}
+
+export function Lines({ lines, prose = false, marks, code = null, colours }: LinesProps) {
+  const read = useMemo(() => (code === null ? null : coloursOf(lines, code)), [lines, code]);
   return (
     <div class="fx-body">
       <ol class={prose ? "fx-lines fx-prose" : "fx-lines"}>
         {lines.map((line, at) => (
           <li key={at} class={marks?.[at]}>
-            <Spans line={line} />
+            <Spans line={line} colours={colours?.[at] ?? read?.[at] ?? null} />
             {at + 1 < lines.length && !marks ? <span class="fx-eol" aria-hidden="true" /> : null}
           </li>
         ))}
@@ -94,18 +124,54 @@ export function Lines({ lines, prose = false, marks }: { lines: Span[][]; prose?
   );
 }
 
-export function Spans({ line }: { line: Span[] }) {
+const standIn = (span: Span): string => (typeof span === "string" ? span : "spaces" in span ? " " : "\uFFFD");
+
+/** Reads the lines together, since a quote may go on over their ends, and says for each character which class it has. */
+function coloursOf(lines: Span[][], code: Code): Colours[] | null {
+  const texts = lines.map((line) => line.map(standIn).join(""));
+  const classes: (string | undefined)[] = [];
+  try {
+    for (const [kind, text] of highlight(texts.join("\n"), code)) for (let at = 0; at < text.length; at += 1) classes.push(kind === "" ? undefined : `hl-${kind}`);
+  } catch {
+    // The colours may fail; the text may not.
+    return null;
+  }
+  let from = 0;
+  return texts.map((text) => {
+    const own = classes.slice(from, from + text.length);
+    from += text.length + 1;
+    return own;
+  });
+}
+
+export function Spans({ line, colours = null }: { line: Span[]; colours?: Colours }) {
+  let from = 0;
   return (
     <>
       {line.map((span, at) => {
-        if (typeof span !== "string") return <Pill key={at} span={span} />;
-        return <Dotted key={at} text={span} first={at === 0} />;
+        const start = from;
+        from += standIn(span).length;
+        if (typeof span !== "string") return <Mark key={at} span={span} />;
+        if (colours === null) return <Dotted key={at} text={span} first={at === 0} />;
+        return runs(span, colours.slice(start, from)).map(([kind, text], index) =>
+          kind === undefined ? <Dotted key={`${at}.${index}`} text={text} first={at === 0 && index === 0} /> : <span key={`${at}.${index}`} class={kind}><Dotted text={text} first={at === 0 && index === 0} /></span>,
+        );
       })}
     </>
   );
 }
 
-function Pill({ span }: { span: Exclude<Span, string> }) {
+function runs(text: string, colours: (string | undefined)[]): [string | undefined, string][] {
+  const found: [string | undefined, string][] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const last = found.at(-1);
+    if (last && last[0] === colours[at]) last[1] += text[at];
+    else found.push([colours[at], text[at] ?? ""]);
+  }
+  return found;
+}
+
+function Mark({ span }: { span: Exclude<Span, string> }) {
   if ("spaces" in span) return <span class="fx-pill">·×{span.spaces}</span>;
   return <span class="fx-pill fx-code">{span.count > 1 ? `${span.code}×${span.count}` : span.code}</span>;
 }
@@ -113,21 +179,31 @@ function Pill({ span }: { span: Exclude<Span, string> }) {
 /** Spaces at the beginning, and two or three in a row, as dots. */
 function Dotted({ text, first }: { text: string; first: boolean }) {
   const pieces = text.split(first ? /(^ +| {2,})/ : /( {2,})/);
-  return <>{pieces.map((piece, at) => (/^ +$/.test(piece) && (piece.length > 1 || at <= 1) ? <span class="fx-dots">{"·".repeat(piece.length)}</span> : piece))}</>;
+  return <>{pieces.map((piece, at) => (/^ +$/.test(piece) && (piece.length > 1 || (first && at <= 1)) ? <span class="fx-dots">{"·".repeat(piece.length)}</span> : piece))}</>;
 }
 
-/** A short foreign word in a sentence of ours: one line, and cut with "…". */
-export function Chip({ text }: { text: ForeignText | string }) {
+/** A short foreign word in a sentence of ours: one line, and cut with "…". `value`: a second word, behind a sign of ours. */
+export function Chip({ text, after, value }: { text: ForeignText | string; after?: string; value?: ForeignText }) {
   const foreign = typeof text === "string" ? foreignOf(text) : text;
   return (
     <span class="chip" dir="ltr">
-      {foreign.lines.map((line, at) => (
+      <ChipText text={foreign} />
+      {after ? <span class="chip-sign">{after}</span> : null}
+      {value ? <ChipText text={value} /> : null}
+    </span>
+  );
+}
+
+function ChipText({ text }: { text: ForeignText }) {
+  return (
+    <>
+      {text.lines.map((line, at) => (
         <>
           {at > 0 ? <span class="fx-pill fx-code">U+000A</span> : null}
           <Spans line={line} />
         </>
       ))}
-    </span>
+    </>
   );
 }
 
@@ -148,108 +224,20 @@ export function Heading({ text }: { text: ForeignText | string }) {
 }
 
 /** Foreign text without a caption of its own, in a place that says whose it is. `whole`: however long it is, nothing is folded. */
-export function Quoted({ text, prose = false, whole = false }: { text: ForeignText | string; prose?: boolean; whole?: boolean }) {
+export function Quoted({ text, prose = false, whole = false, code = null }: { text: ForeignText | string; prose?: boolean; whole?: boolean; code?: Code | null }) {
   const foreign = typeof text === "string" ? foreignOf(text) : text;
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   return (
     <FoldsOf.Provider value={{ opened, open: (key) => setOpened(new Set([...opened, key])) }}>
       <div class="fx">
         {whole ? (
-          <Lines lines={foreign.lines} prose={prose} />
+          <Lines lines={foreign.lines} prose={prose} code={code} />
         ) : (
           <Folding text={foreign} fold="quoted">
-            {(lines) => <Lines lines={lines} prose={prose} />}
+            {(lines) => <Lines lines={lines} prose={prose} code={code} />}
           </Folding>
         )}
       </div>
     </FoldsOf.Provider>
   );
-}
-
-/** The exact text. */
-export function exact(text: ForeignText): string {
-  const said = (span: Span): string => {
-    if (typeof span === "string") return span;
-    if ("spaces" in span) return " ".repeat(span.spaces);
-    return String.fromCodePoint(Number.parseInt(span.code.slice(2), 16)).repeat(span.count);
-  };
-  return text.lines.map((line) => line.map(said).join("")).join("\n");
-}
-
-const length = (span: Span): number => (typeof span === "string" ? span.length : 10);
-
-function cut(lines: Span[][], room: number): Span[][] {
-  const kept: Span[][] = [];
-  for (const line of lines) {
-    const row: Span[] = [];
-    for (const span of line) {
-      if (room <= 0) break;
-      row.push(typeof span === "string" ? sliced(span, 0, room) : span);
-      room -= length(span);
-    }
-    kept.push(row);
-    room -= 1;
-    if (room <= 0) break;
-  }
-  return kept;
-}
-
-function cutEnd(lines: Span[][], room: number): Span[][] {
-  const kept: Span[][] = [];
-  for (const line of [...lines].reverse()) {
-    const row: Span[] = [];
-    for (const span of [...line].reverse()) {
-      if (room <= 0) break;
-      row.unshift(typeof span === "string" ? sliced(span, Math.max(0, span.length - room), span.length) : span);
-      room -= length(span);
-    }
-    kept.unshift(row);
-    room -= 1;
-    if (room <= 0) break;
-  }
-  return kept;
-}
-
-/** Never in the middle of a character. */
-function sliced(text: string, from: number, to: number): string {
-  return text.slice(from, to).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-}
-
-// C0 and C1 controls, soft hyphen, Arabic letter mark, fillers, zero-width and bidi characters, odd spaces, separators, invisible
-// operators, BOM, interlinear and object marks, private use, tag characters, and marks that paint over their letter. For text
-// that the server has not cut into spans itself.
-const HIDDEN =
-  /[\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\u0334-\u0338\u20d0-\u20f0⏎\ue000-\uf8ff\u{e0000}-\u{e0fff}]/u;
-
-export function foreignOf(text: string): ForeignText {
-  const lines = text.replace(/\r\n/g, "\n").split("\n").map(spansOf);
-  return { bytes: new TextEncoder().encode(text).length, lines };
-}
-
-function spansOf(line: string): Span[] {
-  const spans: Span[] = [];
-  const push = (piece: string) => {
-    const last = spans.at(-1);
-    if (typeof last === "string") spans[spans.length - 1] = last + piece;
-    else spans.push(piece);
-  };
-  for (const piece of line.split(/( +)/)) {
-    if (/^ +$/.test(piece)) {
-      const most = spans.length === 0 ? 16 : 3;
-      if (piece.length <= most && !line.endsWith(piece)) push(piece);
-      else spans.push({ spaces: piece.length });
-      continue;
-    }
-    for (const character of piece) {
-      if (!HIDDEN.test(character)) {
-        push(character);
-        continue;
-      }
-      const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-      const last = spans.at(-1);
-      if (last !== undefined && typeof last !== "string" && "code" in last && last.code === code) last.count += 1;
-      else spans.push({ code, count: 1 });
-    }
-  }
-  return spans;
 }

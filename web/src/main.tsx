@@ -8,6 +8,7 @@ import "./style/components.css";
 import "./style/frame.css";
 import "./style/inbox.css";
 import "./style/hold.css";
+import "./style/bar.css";
 import "./style/foreign.css";
 import "./style/chat.css";
 import "./style/admin.css";

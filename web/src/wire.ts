@@ -264,6 +264,63 @@ export type ViewPart =
   | { type: "diff"; label: string; by: string; lines: { sign: "added" | "removed" | "same"; text: ForeignText }[] }
   | { type: "warning"; by: string; text: ForeignText; code?: string; values?: WarningValues };
 
+/** Verb, amount and target of what is asked: codes of the server, which the page words. */
+export interface Headline {
+  verb: string;
+  amount: HeadlineAmount | null;
+  targets: HeadlineTarget[];
+  stage: string | null;
+  effect: "measured" | "estimated" | "parsed" | "elsewhere" | "unknown";
+  undo: "changes_nothing" | "cannot_be_undone" | "not_known";
+  shell: string[];
+  in_question: boolean;
+}
+export interface HeadlineAmount {
+  unit: string;
+  count?: number;
+  limit?: number;
+  more?: number;
+  estimated?: boolean;
+  added?: number;
+  removed?: number;
+  method?: string;
+  /** Before an edit; only the page sets it. */
+  was?: number;
+}
+export interface HeadlineTarget {
+  role: string;
+  name: ForeignText | null;
+  text: ForeignText;
+}
+
+export interface AskedCounts {
+  asked: number;
+  approved: number;
+  denied: number;
+  answered: number;
+  expired: number;
+  cancelled: number;
+  open: number;
+}
+/** What became of calls like this one, as far as the reader may see them. */
+export interface AskedBefore {
+  alike: { days_7: AskedCounts; days_30: AskedCounts };
+  same: { days_7: AskedCounts; days_30: AskedCounts };
+  last_denial: { hold: string; same: boolean; by: string; by_name: string | null; at: string; reason: string | null } | null;
+  complete: boolean;
+}
+
+/** What an edited call would do, before anybody approves it. */
+export interface EditPreview {
+  verdict: "allow" | "ask";
+  may_approve: boolean;
+  risk: Risk;
+  rule?: string | null;
+  preview: { summary?: string | null; rows?: number | null; diff?: string | null; warnings?: string[] };
+  view: { parts: ViewPart[]; text: string; digest: string };
+  headline?: Headline;
+}
+
 export interface Hold {
   id: string;
   version: number;
@@ -281,6 +338,7 @@ export interface Hold {
   /** Equal for the same call by the same agent or program. */
   group?: string | null;
   call: { id?: string; tool_use_id?: string; tool: string; arguments: Json; effects?: string } | null;
+  headline?: Headline;
   view?: { parts: ViewPart[]; text: string; digest: string };
   asked_by?: { program: string | null; agent: string | null; on_behalf_of: string | null };
   two_phase?: boolean;

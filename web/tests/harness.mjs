@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -140,7 +141,7 @@ class World {
 }
 
 /** While one works on the page: its files come from a fresh build, all else from the program, which is not built again for it. */
-async function serveFrom(dist, context) {
+export async function serveFrom(dist, context) {
   await context.route(/\/(assets\/|history$|start$|admin|sessions|holds\/|$|\?)[^?]*(\?.*)?$/, async (route) => {
     const { pathname } = new URL(route.request().url());
     if (pathname.startsWith("/v1/") || pathname.startsWith("/login")) return route.fallback();
@@ -152,6 +153,16 @@ async function serveFrom(dist, context) {
   });
 }
 
+/** The same port again after a restart, as on a real server: the page only knows this one. */
+export function freePort() {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => done(port));
+    });
+  });
+}
+
 /** Stops a server. It still writes while it stops, so its folder can be removed only after it. */
 export async function stopped(server) {
   if (server.exitCode !== null || server.signalCode !== null) return;
@@ -160,15 +171,11 @@ export async function stopped(server) {
   await gone;
 }
 
-/** Approves the card's call once, with the second step where its risk asks for one. */
+/** Approves the card's call once, with the word that a critical one asks for. */
 export async function approve(card) {
-  await card.getByRole("button", { name: "Approve once", exact: true }).first().click();
-  const tag = card.locator("input[name=tag]");
-  if (await tag.count()) {
-    const label = await card.locator(".confirm label span").first().innerText();
-    await tag.fill(/Type (\S+) to/.exec(label)[1]);
-    await card.locator(".panel button[type=submit]").click();
-  }
+  const word = card.locator("input[name=word]");
+  if (await word.count()) await word.fill(await card.locator(".confirm .chip").innerText());
+  await card.locator("[data-approve]").click();
 }
 
 export async function holdId(card) {

@@ -22,11 +22,12 @@ test("a program asks under its own name, and the page says for whom", async () =
   assert.equal(hold.asked_by.on_behalf_of, hold.requester);
   const page = await world.page();
   await page.goto(world.url(`/holds/${hold.id}`));
-  const standing = cardOf(page, hold.id).locator(".standing");
-  const said = (await standing.innerText()).replaceAll("\n", " ");
-  assert.ok(said.includes(`program ${hold.asked_by.program}`), said);
-  if (hold.asked_by.on_behalf_of) assert.match(said, /for /);
-  assert.match(said, /Who may answer .*Votes .*0 of 1/);
+  const card = cardOf(page, hold.id);
+  const asked = await card.locator("[data-fact='hold.asked_by']").innerText();
+  assert.ok(asked.includes(hold.asked_by.program), asked);
+  assert.match(asked, /program, asked/);
+  if (hold.asked_by.on_behalf_of) assert.match(asked, /for /);
+  assert.match(await card.locator(".about-hold").innerText(), /Who may answer[\s\S]+Waiting for a decision/);
   await deny(hold);
 });
 

@@ -67,7 +67,7 @@ test("approve: deny and stop ends the run", async () => {
   const id = await holdId((await world.scenario(page, "approve")).first());
   const card = cardOf(page, id);
   await card.getByRole("button", { name: "Deny…" }).click();
-  await card.getByRole("button", { name: "Deny and stop the run" }).click();
+  await card.getByRole("button", { name: "Deny and stop" }).click();
   await card.locator("[data-settled=denied]").waitFor();
   await page.locator("[data-run=cancelled]").waitFor();
 });
@@ -76,7 +76,8 @@ test("approve: an answer in the tool's place reaches the model without a run of 
   const page = await world.page();
   const id = await holdId((await world.scenario(page, "approve")).first());
   const card = cardOf(page, id);
-  await card.getByRole("button", { name: "Answer in its place…" }).click();
+  await card.locator(".bar-more").click();
+  await card.getByRole("button", { name: "Reply instead…" }).click();
   await card.locator(".panel textarea").fill("it was done by hand yesterday");
   await card.locator(".panel button[type=submit]").click();
   await card.locator("[data-settled=answered]").waitFor();

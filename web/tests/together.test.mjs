@@ -74,7 +74,7 @@ test("a view that is behind is told who decided what and when", async () => {
 
 test("when the call changes, the old text stays, the controls are off, and the new one is shown only on request", async () => {
   const hold = await world.openHold({ kind: "approve", title: "Changes while you read", call });
-  const changed = { ...hold, version: hold.version + 1, digest: `sha256:${"0".repeat(64)}`, view: { ...hold.view, parts: [{ type: "quote", label: "preview", by: "tool", text: { bytes: 12, lines: [["another call"]] } }] } };
+  const changed = { ...hold, version: hold.version + 1, digest: `sha256:${"0".repeat(64)}`, view: { ...hold.view, text: hold.view.text.replace("report.txt", "/etc/passwd"), parts: [{ type: "quote", label: "preview", by: "tool", text: { bytes: 12, lines: [["another call"]] } }] } };
   const before = hold.view.parts.find((part) => part.type === "fields").fields[0].text.lines[0][0];
   const page = await world.page();
   let behind = false;
@@ -90,13 +90,17 @@ test("when the call changes, the old text stays, the controls are off, and the n
   await card.getByRole("button", { name: "Approve once" }).click();
   await card.locator(".stale").waitFor();
   assert.equal(sent[0].digest, hold.digest, "the digest that was shown is the one that is sent");
-  assert.match(await card.locator("[data-code=version_conflict]").innerText(), /the call changed/);
+  assert.match(await card.locator("[data-code=version_conflict]").innerText(), /The call has changed since it was shown to you\. Your answer was not counted/);
   assert.ok((await card.locator("[data-testid=view]").textContent()).includes(before));
-  assert.ok(await card.getByRole("button", { name: "Approve once" }).isDisabled());
-  await card.getByRole("button", { name: "Show the changed call" }).click();
+  // What changed is shown against what was read, and Approve is gone.
+  const difference = await card.locator("[data-stale-diff]").innerText();
+  assert.match(difference, /report\.txt/);
+  assert.match(difference, /\/etc\/passwd/);
+  assert.equal(await card.locator("[data-approve]").count(), 0);
+  await card.getByRole("button", { name: /^Read the new call/ }).click();
   assert.match(await card.locator("[data-testid=view]").textContent(), /another call/);
   assert.ok(!(await card.locator("[data-testid=view]").textContent()).includes(before));
-  assert.ok(await card.getByRole("button", { name: "Approve once" }).isEnabled());
+  await card.locator("[data-approve]:not([disabled])").waitFor();
 });
 
 test("an expired hold says that nobody decided, and does not look like a denial", async () => {

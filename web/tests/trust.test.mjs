@@ -39,7 +39,10 @@ test("hostile text is shown whole and inert", async () => {
   await assertShown(card, hold);
   assert.equal(await card.locator("img, script, iframe, [onerror]").count(), 0);
   assert.doesNotMatch(await card.innerText(), /[\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/);
-  assert.match(await card.locator("h1").innerText(), /U\+202E/);
+  // The headline is ours; the title stands on sand, with its marks.
+  assert.equal(await card.locator("h1").innerText(), "Run 1 command");
+  assert.match(await card.locator("[data-title]").innerText(), /U\+202E/);
+  assert.match(await card.locator("[data-warning=misleading]").innerText(), /Made to mislead\?.*A run of 400 spaces.*characters without an honest picture/);
   assert.doesNotMatch(await page.title(), /hacked/);
   // Whole: no scroll box, no ellipsis, nothing outside of the frame.
   const box = await view.evaluate((pre) => ({ wide: pre.scrollWidth - pre.clientWidth, high: pre.scrollHeight - pre.clientHeight }));
@@ -48,8 +51,8 @@ test("hostile text is shown whole and inert", async () => {
   assert.deepEqual(page.troubles, []);
 });
 
-test("a critical call needs its tag typed; nothing is sent before", async () => {
-  const hold = await world.openHold({ kind: "approve", title: "Drop the table", risk: "critical", call: { tool: "sql", arguments: { sql: "DROP TABLE orders" } } });
+test("a critical call needs the word of its target typed; nothing is sent before", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Drop the table", risk: "critical", call: { tool: "drop_it", arguments: { table: "orders" } } });
   const page = await world.page();
   const sent = [];
   page.on("request", (request) => {
@@ -57,14 +60,16 @@ test("a critical call needs its tag typed; nothing is sent before", async () => 
   });
   await page.goto(world.url(`/holds/${hold.id}`));
   const card = cardOf(page, hold.id);
-  await card.getByRole("button", { name: "Approve once" }).click();
-  await card.locator("input[name=tag]").fill("nope");
-  await card.locator(".panel button[type=submit]").click();
+  assert.equal(await card.locator(".confirm .chip").innerText(), "drop_it");
+  assert.ok(await card.locator("[data-approve]").isDisabled());
+  await card.locator("input[name=word]").fill("drop_them");
   await card.locator(".confirm .field-error").waitFor();
+  assert.ok(await card.locator("[data-approve]").isDisabled());
+  await page.keyboard.press("Enter");
   assert.equal(sent.length, 0);
   assert.equal((await world.hold(hold.id)).state, "pending");
-  await card.locator("input[name=tag]").fill(hold.tag.toLowerCase());
-  await page.keyboard.press("Control+Enter");
+  await card.locator("input[name=word]").fill("DROP_IT");
+  await card.locator("[data-approve]").click();
   await card.locator("[data-settled=approved]").waitFor();
   assert.equal(sent.length, 1);
   const headers = sent[0].headers();
@@ -78,17 +83,22 @@ test("edited arguments are sent as typed, and broken JSON is told beside the fie
   const page = await world.page();
   await page.goto(world.url(`/holds/${hold.id}`));
   const card = cardOf(page, hold.id);
-  await card.getByRole("button", { name: "Edit arguments…" }).click();
-  const area = card.locator(".panel textarea");
+  await card.getByRole("button", { name: "Edit…" }).click();
+  const field = card.locator("[data-argument=amount] input");
+  assert.equal(await field.inputValue(), "10");
+  const approving = card.locator("[data-approve]");
+  assert.ok(await approving.isDisabled());
+  assert.match(await card.locator("[data-edit]").innerText(), /Nothing is changed/);
+  await card.getByText("JSON", { exact: true }).click();
+  const area = card.locator("textarea[name=arguments]");
   assert.deepEqual(JSON.parse(await area.inputValue()), { amount: 10 });
-  await card.locator(".panel button[type=submit]").click();
-  assert.match(await card.locator(".field-error").innerText(), /Nothing is changed/);
   await area.fill('{"amount": 5');
-  await card.locator(".panel button[type=submit]").click();
   assert.match(await card.locator(".field-error").innerText(), /not a JSON object/);
+  assert.ok(await approving.isDisabled());
   const request = page.waitForRequest(`**/v1/holds/${hold.id}/answer`);
   await area.fill('{"amount": 12345678901234567}');
-  await card.locator(".panel button[type=submit]").click();
+  await card.locator("[data-edit] .fx-removed", { hasText: "10" }).waitFor();
+  await approving.click();
   assert.match((await request).postData(), /"arguments":\{"amount": 12345678901234567\}/);
 });
 
@@ -101,15 +111,14 @@ test("the placeholder of a secret is never sent as a value", async () => {
   });
   await page.goto(world.url(`/holds/${hold.id}`));
   const card = cardOf(page, hold.id);
-  await card.getByRole("button", { name: "Edit arguments…" }).click();
-  const area = card.locator(".panel textarea");
-  await area.fill('{"to": "bob", "key": "[secret]"}');
-  await card.locator(".panel button[type=submit]").click();
+  await card.getByRole("button", { name: "Edit…" }).click();
+  await card.locator("[data-argument=to] textarea").fill("bob");
   assert.match(await card.locator(".field-error").innerText(), /the placeholder is not sent/);
+  assert.ok(await card.locator("[data-approve]").isDisabled());
   assert.equal(sent.length, 0);
   const request = page.waitForRequest(`**/v1/holds/${hold.id}/answer`);
-  await area.fill('{"to": "bob", "key": "typed"}');
-  await card.locator(".panel button[type=submit]").click();
+  await card.locator("[data-argument=key] textarea").fill("typed");
+  await card.locator("[data-approve]").click();
   assert.deepEqual((await request).postDataJSON().answer.arguments, { to: "bob", key: "typed" });
 });
 
@@ -120,7 +129,7 @@ test("a secret that was filled in is shown to whoever may answer and asks for it
   await page.goto(world.url(`/holds/${hold.id}`));
   const card = cardOf(page, hold.id);
   await card.locator("[data-field=key] input").fill("k4narie-93");
-  await card.locator("button[type=submit]").first().click();
+  await card.getByRole("button", { name: "Send answer" }).click();
   await card.locator("[data-settled=answered]").waitFor();
   assert.doesNotMatch(await page.content(), /k4narie/);
   const reveal = card.locator("[data-reveal]");
@@ -156,7 +165,8 @@ test("every kind of field: the values arrive as typed, the secret is hidden, the
   const card = cardOf(page, hold.id);
   const field = (name) => card.locator(`[data-field="${name}"]`);
   await field("address").locator("input").fill("reports@example.org");
-  assert.equal(await field("port").locator("input").inputValue(), "", "a suggestion is not a choice");
+  assert.equal(await field("port").locator("input").inputValue(), "587", "what is suggested is preselected, and said to be");
+  assert.match(await field("port").innerText(), /suggested/);
   await field("port").locator("input").fill("0");
   await field("quota").locator("input").fill("1.5");
   assert.equal(await field("tls").locator("input:checked").count(), 0);
@@ -171,7 +181,7 @@ test("every kind of field: the values arrive as typed, the secret is hidden, the
   await field("port").locator(".field-error").waitFor();
   assert.equal((await world.hold(hold.id)).state, "pending");
   const request = page.waitForRequest(`**/v1/holds/${hold.id}/answer`);
-  await field("port").getByRole("button", { name: "Use it" }).click();
+  await field("port").locator("input").fill("587");
   await card.getByRole("button", { name: "Send answer" }).click();
   assert.deepEqual((await request).postDataJSON().answer.fill, {
     address: "reports@example.org",
@@ -210,7 +220,11 @@ test("no single key answers: a hold opened by keyboard stays pending whatever le
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/holds/${opened}`);
   await page.locator(".hold-page h1:focus").waitFor();
-  for (const key of ["a", "y", "Enter", "Space", "1", "d", "Control+Enter"]) await page.keyboard.press(key);
+  await page.locator("[data-approve]:not([disabled])").waitFor();
+  for (const key of ["a", "y", "Enter", "Space", "1", "Control+Enter"]) {
+    await page.keyboard.press(key);
+    await page.locator(".hold-page h1").focus();
+  }
   assert.equal((await world.hold(opened)).state, "pending");
   assert.ok(new URL(page.url()).pathname.endsWith(opened));
 });

@@ -4,12 +4,11 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { cardOf, holdId, launch, lineWith, stopped } from "./harness.mjs";
+import { cardOf, freePort, holdId, launch, lineWith, serveFrom, stopped } from "./harness.mjs";
 
 const CONFIG = (folder, port) => `
 [server]
@@ -62,16 +61,6 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The same port again after a restart, as on a real server: the page only knows this one. */
-function freePort() {
-  return new Promise((done) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => done(port));
-    });
-  });
-}
-
 function serve() {
   server = spawn(process.env.HOLDPOINT_BIN, ["serve"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
   return server;
@@ -79,7 +68,9 @@ function serve() {
 
 test("a call that a crash interrupted is told as unknown, and settled by a person", async () => {
   const line = await lineWith(serve(), /http\S+\/login\?code=\w+/);
-  const page = await browser.newPage({ locale: "en-US" });
+  const context = await browser.newContext({ locale: "en-US" });
+  if (process.env.HOLDPOINT_DIST) await serveFrom(process.env.HOLDPOINT_DIST, context);
+  const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   await page.goto(line);
   await page.click("button");
@@ -104,11 +95,11 @@ test("a call that a crash interrupted is told as unknown, and settled by a perso
   await card.locator("[data-outcome=unknown]").waitFor();
   await page.locator(".banner-offline").waitFor({ state: "detached" });
   const settle = page.locator("[data-hold][data-kind=settle]");
-  await settle.getByRole("button", { name: "Send answer" }).click();
+  await settle.getByRole("button", { name: "Record what happened" }).click();
   assert.match(await settle.locator(".field-error").innerText(), /Say what happened/);
   await settle.getByLabel("It did happen").check();
   await settle.locator("textarea[name=content]").fill("version 12 is up");
-  await settle.getByRole("button", { name: "Send answer" }).click();
+  await settle.getByRole("button", { name: "Record: It did happen" }).click();
 
   await card.locator("[data-outcome=succeeded]").waitFor();
   await page.locator("[data-run=completed]").waitFor();

@@ -176,6 +176,11 @@ impl ShellFacts {
     }
 }
 
+/// How many simple commands a command line has. `None`: it cannot be read.
+pub fn count_commands(text: &str) -> Option<u64> {
+    reader::read_commands(text).ok().map(|commands| commands.len() as u64)
+}
+
 /// For people who write rules: `shell.kind = read, unknown (…)`.
 impl fmt::Display for ShellFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,6 +11,7 @@ mod edit;
 mod fields;
 mod foreign;
 mod form;
+mod headline;
 mod part;
 mod rows;
 mod spelled;
@@ -25,8 +26,13 @@ pub(crate) use edit::with_edit;
 pub use fields::{Field, FieldValue, fields_of};
 pub use foreign::ForeignText;
 pub use form::{FormField, Input};
+pub use headline::{
+    ChangedLines, DeployStage, Headline, HeadlineAmount, HeadlineTarget, HeadlineVerb, KnownEffect,
+    TargetRole, UndoHint,
+};
 pub use part::{Author, DiffLine, Label, Picked, Sign, ViewPart};
 pub use rows::{FOREIGN_MARK, LINE_END, Row};
+pub use spelled::foreign_json;
 
 use crate::digest::Digest;
 use crate::hold::Hold;

@@ -8,28 +8,33 @@ import type { Hold, JsonObject } from "../wire";
 
 export interface Answering {
   busy: boolean;
+  /** An answer of this reader was taken. */
+  sent: boolean;
   refused: api.Refused | null;
-  send(answer: JsonObject): void;
+  /** `digest`: of another version than the one that is shown; only a denial may name it. */
+  send(answer: JsonObject, digest?: string): void;
   /** The answer as JSON text, for arguments that must arrive exactly as typed. */
   sendText(answer: string): void;
 }
 
 export function useAnswering(shown: Hold): Answering {
   const [busy, setBusy] = useState(false);
+  const [sent, setSent] = useState(false);
   const [refused, setRefused] = useState<api.Refused | null>(null);
   const attempt = useRef<{ body: string; key: string } | null>(null);
 
-  const sendText = (answer: string) => {
+  const sendText = (answer: string, digest = shown.digest) => {
     if (busy) return;
-    const body = shown.digest + answer;
+    const body = digest + answer;
     const key = attempt.current?.body === body ? attempt.current.key : api.newKey();
     attempt.current = { body, key };
     setBusy(true);
     setRefused(null);
     api
-      .answerHold(shown.id, shown.digest, answer, key)
+      .answerHold(shown.id, digest, answer, key)
       .then((hold) => {
         attempt.current = null;
+        setSent(true);
         live.put(hold);
       })
       .catch((problem: unknown) => {
@@ -41,5 +46,5 @@ export function useAnswering(shown: Hold): Answering {
       })
       .finally(() => setBusy(false));
   };
-  return { busy, refused, send: (answer) => sendText(JSON.stringify(answer)), sendText };
+  return { busy, sent, refused, send: (answer, digest) => sendText(JSON.stringify(answer), digest), sendText: (answer) => sendText(answer) };
 }

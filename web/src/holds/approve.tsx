@@ -1,133 +1,146 @@
-// May this call run, or this run go on? Once, for the session, edited, answered in its place, or not at all.
+// May this call run, or this run go on? Once, for the session, edited, replied to instead, or not at all.
 
 import { useContext, useState } from "preact/hooks";
+import { ArmButton, Kbd } from "../components";
 import { FoldsOf } from "../foreign";
-import { t } from "../i18n";
-import { isObject } from "./schema";
+import { Icon } from "../icons";
+import { useKey } from "../keys";
+import { language, t } from "../i18n";
 import type { AnswerProps } from "./answer";
-import { Confirm, needsTag, tagMatches } from "./confirm";
+import { Bar } from "./bar";
+import { Confirm, needsWord, wordMatches } from "./confirm";
 import { DenyPanel } from "./deny";
+import { EditAnswer } from "./edit";
+import { lower, verbOf } from "./headline";
 import { Panel } from "./panel";
 import { longTexts } from "./parts";
-import { asksToGoOn, type Json } from "../wire";
+import { asksToGoOn } from "../wire";
 
-type Mode = "none" | "once" | "session" | "edit" | "respond" | "deny";
+type Mode = "none" | "more" | "session" | "edit" | "respond" | "deny";
 
-export function ApproveAnswer({ hold, answering, stale }: AnswerProps) {
+export function ApproveAnswer(props: AnswerProps) {
+  const { hold, answering, calm, keys } = props;
   const [mode, setMode] = useState<Mode>("none");
-  const toggle = (wanted: Mode) => setMode(mode === wanted ? "none" : wanted);
+  const [typed, setTyped] = useState("");
   const back = () => setMode("none");
-  const off = answering.busy || stale;
   // Without the exact text nobody can know what they would approve.
   const blind = !hold.view?.parts;
   const { opened } = useContext(FoldsOf);
   // Nobody approves what they have not had before their eyes. A denial never waits.
   const unread = longTexts(hold).some((key) => !opened.has(key));
   const goOn = asksToGoOn(hold);
-  const once = () => {
-    if (needsTag(hold)) setMode("once");
-    else answering.send({ verdict: "approve", scope: "once" });
-  };
+  const off = answering.busy;
+  const ready = calm && !off;
+  const closed = mode === "none" || mode === "more";
+  const canEdit = hold.call !== null && !blind && !unread;
+  useKey("d", keys && ready && closed ? () => setMode("deny") : null);
+  useKey("e", keys && ready && closed && canEdit ? () => setMode("edit") : null);
+  useKey("r", keys && ready && closed && !goOn ? () => setMode("respond") : null);
+  useKey("Escape", keys && mode === "more" ? back : null);
+
+  if (mode === "edit") return <EditAnswer {...props} back={back} />;
+  if (mode === "deny") return <Bar above={<DenyPanel {...props} back={back} />} />;
+  if (mode === "respond") return <Bar above={<RespondPanel {...props} back={back} />} />;
+  if (mode === "session") return <Bar above={<SessionPanel {...props} back={back} />} />;
+
+  const critical = needsWord(hold);
+  const label = answering.busy ? t("answer.sending") : critical && !goOn ? verbOf(hold) : approveLabel(props);
+  const note = blind ? t("hold.no_view") : unread ? t("approve.unread") : undefined;
   return (
-    <>
-      {blind ? <p class="refusal">{t("hold.no_view")}</p> : null}
-      {unread ? <p class="note unread">{t("approve.unread")}</p> : null}
-      <div class="actions">
-        {blind ? null : (
-          <>
-            <button type="button" class="primary" disabled={off || unread} aria-expanded={needsTag(hold) ? mode === "once" : undefined} onClick={once}>
-              {answering.busy ? t("answer.sending") : t(goOn ? "approve.go_on" : "approve.once")}
-            </button>
-            {hold.session && !goOn ? (
-              <button type="button" disabled={off || unread} aria-expanded={mode === "session"} onClick={() => toggle("session")}>
-                {t("approve.session")}…
-              </button>
-            ) : null}
-            {hold.call ? (
-              <button type="button" disabled={off || unread} aria-expanded={mode === "edit"} onClick={() => toggle("edit")}>
-                {t("approve.edit")}
-              </button>
-            ) : null}
-          </>
-        )}
-        {goOn ? null : (
-          <button type="button" disabled={off} aria-expanded={mode === "respond"} onClick={() => toggle("respond")}>
-            {t("approve.respond")}
-          </button>
-        )}
-        <button type="button" class="danger" disabled={off} aria-expanded={mode === "deny"} onClick={() => toggle("deny")}>
-          {t(goOn ? "deny.go_on.open" : "deny.open")}
+    <Bar
+      note={note ? <span class="unread">{note}</span> : undefined}
+      above={
+        mode === "more" ? (
+          <MoreMenu {...props} canEdit={canEdit} canApprove={!blind && !unread} goOn={goOn} choose={setMode} />
+        ) : critical && !blind ? (
+          <Confirm hold={hold} typed={typed} setTyped={setTyped} off={off || unread} />
+        ) : undefined
+      }
+    >
+      {blind ? null : (
+        <ArmButton
+          label={label}
+          does={lower(verbOf(hold))}
+          keys={keys}
+          off={off || unread || !wordMatches(hold, typed)}
+          calm={calm}
+          kind={critical ? "danger-solid" : "primary"}
+          press={() => answering.send({ verdict: "approve", scope: "once" })}
+        />
+      )}
+      <button type="button" class="danger" disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setMode("deny")}>
+        {t(goOn ? "deny.go_on.open" : "deny.open")}
+        {keys ? <Kbd>d</Kbd> : null}
+      </button>
+      {canEdit ? (
+        <button type="button" class="bar-desk" disabled={!ready} aria-keyshortcuts={keys ? "e" : undefined} onClick={() => setMode("edit")}>
+          {t("approve.edit")}
+          {keys ? <Kbd>e</Kbd> : null}
         </button>
-      </div>
-      {mode === "once" ? <ApprovePanel hold={hold} answering={answering} stale={stale} scope="once" back={back} /> : null}
-      {mode === "session" ? <ApprovePanel hold={hold} answering={answering} stale={stale} scope="session" back={back} /> : null}
-      {mode === "edit" ? <EditPanel hold={hold} answering={answering} stale={stale} back={back} /> : null}
-      {mode === "respond" ? <RespondPanel hold={hold} answering={answering} stale={stale} back={back} /> : null}
-      {mode === "deny" ? <DenyPanel hold={hold} answering={answering} stale={stale} back={back} /> : null}
-    </>
+      ) : null}
+      {goOn ? null : (
+        <button type="button" class="bar-more" disabled={!ready} aria-expanded={mode === "more"} aria-label={t("approve.more", { what: t("approve.session") })} onClick={() => setMode(mode === "more" ? "none" : "more")}>
+          <Icon name="more" />
+        </button>
+      )}
+    </Bar>
+  );
+}
+
+/** "Approve once", or which of several approvals this one is. */
+function approveLabel({ hold }: AnswerProps): string {
+  if (asksToGoOn(hold)) return t("approve.go_on");
+  const need = hold.audience?.quorum ?? 1;
+  if (need < 2) return t("approve.once");
+  const nth = (hold.answers ?? []).filter((said) => said.verdict === "approve").length + 1;
+  return t("approve.nth", { nth: language() === "zh" ? nth : ordinal(nth), need });
+}
+
+function ordinal(n: number): string {
+  const ends: Record<string, string> = { one: "st", two: "nd", few: "rd" };
+  return `${n}${ends[new Intl.PluralRules("en", { type: "ordinal" }).select(n)] ?? "th"}`;
+}
+
+interface MenuProps extends AnswerProps {
+  canEdit: boolean;
+  canApprove: boolean;
+  goOn: boolean;
+  choose: (mode: Mode) => void;
+}
+
+function MoreMenu({ hold, canEdit, canApprove, goOn, choose }: MenuProps) {
+  return (
+    <div class="more-menu">
+      {hold.session && !goOn && canApprove && !needsWord(hold) ? (
+        <button type="button" onClick={() => choose("session")}>
+          {t("approve.session")}…
+        </button>
+      ) : null}
+      {canEdit ? (
+        <button type="button" class="bar-phone" onClick={() => choose("edit")}>
+          {t("approve.edit")}
+        </button>
+      ) : null}
+      <button type="button" onClick={() => choose("respond")}>
+        {t("approve.respond")}
+      </button>
+    </div>
   );
 }
 
 type PanelProps = AnswerProps & { back: () => void };
 
-function ApprovePanel({ hold, answering, stale, scope, back }: PanelProps & { scope: "once" | "session" }) {
-  const [tag, setTag] = useState("");
-  const [wrong, setWrong] = useState(false);
-  const submit = () => {
-    if (!tagMatches(hold, tag)) return setWrong(true);
-    answering.send({ verdict: "approve", scope });
-  };
+function SessionPanel({ hold, answering, back }: PanelProps) {
   return (
-    <Panel off={answering.busy || stale} back={back} submit={submit} label={scope === "once" ? t("approve.once") : t("approve.session")}>
-      {scope === "session" ? <p>{t("approve.session.note")}</p> : null}
-      <Confirm hold={hold} tag={tag} setTag={setTag} wrong={wrong} />
+    <Panel off={answering.busy} back={back} submit={() => answering.send({ verdict: "approve", scope: "session" })} label={t("approve.session")}>
+      <p>
+        <b>{verbOf(hold)}.</b> {t("approve.session.covers")}
+      </p>
     </Panel>
   );
 }
 
-function EditPanel({ hold, answering, stale, back }: PanelProps) {
-  const original = JSON.stringify(hold.call?.arguments ?? {}, null, 2);
-  const [text, setText] = useState(original);
-  const [tag, setTag] = useState("");
-  const [wrong, setWrong] = useState(false);
-  const [error, setError] = useState<string | null>(null);
-  // A browser reads 12345678901234567890 as another number; editing would change what nobody touched.
-  if (hasUnsafeNumber(hold.call?.arguments ?? null)) return <p class="refusal">{t("approve.edit.unsafe")}</p>;
-  const submit = () => {
-    const problem = notAnObject(text);
-    if (problem !== null) return setError(t("approve.edit.not_json", { error: problem }));
-    if (hasPlaceholder(JSON.parse(text) as Json)) return setError(t("approve.edit.secret"));
-    if (text.trim() === original) return setError(t("approve.edit.same"));
-    setError(null);
-    if (!tagMatches(hold, tag)) return setWrong(true);
-    answering.sendText(`{"verdict":"approve","scope":"once","arguments":${text}}`);
-  };
-  return (
-    <Panel off={answering.busy || stale} back={back} submit={submit} label={t("approve.edit.submit")}>
-      <label class="field">
-        <span>{t("approve.edit.label")}</span>
-        <textarea
-          class="code"
-          spellcheck={false}
-          rows={Math.min(18, original.split("\n").length + 2)}
-          value={text}
-          aria-invalid={error !== null}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </label>
-      {error ? (
-        <p class="field-error" role="alert">
-          {error}
-        </p>
-      ) : null}
-      {error === null && hasPlaceholder(hold.call?.arguments ?? null) ? <p class="note">{t("approve.edit.secret")}</p> : null}
-      <p class="muted">{t("approve.edit.note")}</p>
-      <Confirm hold={hold} tag={tag} setTag={setTag} wrong={wrong} />
-    </Panel>
-  );
-}
-
-function RespondPanel({ answering, stale, back }: PanelProps) {
+function RespondPanel({ answering, back }: PanelProps) {
   const [text, setText] = useState("");
   const [error, setError] = useState(false);
   const submit = () => {
@@ -135,10 +148,10 @@ function RespondPanel({ answering, stale, back }: PanelProps) {
     answering.send({ verdict: "respond", content: text });
   };
   return (
-    <Panel off={answering.busy || stale} back={back} submit={submit} label={t("approve.respond.submit")}>
+    <Panel off={answering.busy} back={back} submit={submit} label={t("approve.respond.submit")}>
       <label class="field">
         <span>{t("approve.respond.label")}</span>
-        <textarea rows={4} value={text} aria-invalid={error} onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea rows={3} value={text} aria-invalid={error} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
       {error ? (
         <p class="field-error" role="alert">
@@ -148,27 +161,4 @@ function RespondPanel({ answering, stale, back }: PanelProps) {
       <p class="muted">{t("approve.respond.note")}</p>
     </Panel>
   );
-}
-
-function notAnObject(text: string): string | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value as Json) ? null : typeof value;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-// What the server puts in place of a value that its schema calls secret.
-const PLACEHOLDER = "[secret]";
-
-function hasPlaceholder(value: Json): boolean {
-  if (value === null || typeof value !== "object") return value === PLACEHOLDER;
-  return Object.values(value).some(hasPlaceholder);
-}
-
-export function hasUnsafeNumber(value: Json): boolean {
-  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
-  if (value === null || typeof value !== "object") return false;
-  return Object.values(value).some(hasUnsafeNumber);
 }

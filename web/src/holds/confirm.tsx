@@ -1,48 +1,44 @@
-// The second step before a high or critical call: typing the hold's tag, so that no slip of a finger approves one.
+// The second step before a critical call: typing a word that is on the card, so that no slip of a finger approves one.
 
-import { t, word } from "../i18n";
+import { Chip } from "../foreign";
+import { t } from "../i18n";
 import type { Hold } from "../wire";
+import { wordToType } from "./headline";
 
-export function needsTag(hold: Hold): boolean {
-  // A risk that this page does not know is taken as a high one.
-  return hold.risk !== "low" && hold.risk !== "medium";
+export function needsWord(hold: Hold): boolean {
+  // A risk that this page does not know is taken as a critical one.
+  return hold.risk !== "low" && hold.risk !== "medium" && hold.risk !== "high";
 }
 
-export function tagMatches(hold: Hold, typed: string): boolean {
-  return !needsTag(hold) || typed.trim().toUpperCase() === hold.tag.toUpperCase();
+export function wordMatches(hold: Hold, typed: string): boolean {
+  return !needsWord(hold) || typed.trim().toLowerCase() === wordToType(hold).toLowerCase();
 }
 
 interface Props {
   hold: Hold;
-  tag: string;
-  setTag: (tag: string) => void;
-  wrong: boolean;
+  typed: string;
+  setTyped: (typed: string) => void;
+  off: boolean;
 }
 
-export function Confirm({ hold, tag, setTag, wrong }: Props) {
-  if (!needsTag(hold)) return null;
-  const showWrong = wrong && !tagMatches(hold, tag);
+export function Confirm({ hold, typed, setTyped, off }: Props) {
+  if (!needsWord(hold)) return null;
+  const word = wordToType(hold);
+  const [before = "", after = ""] = t("approve.word", { word: "\u0000" }).split("\u0000");
+  const wrong = typed.trim().length >= word.length && !wordMatches(hold, typed);
   return (
-    <div class={`confirm risk-${hold.risk}`}>
-      <strong>{t("confirm.title", { risk: word("hold.risk", hold.risk) })}</strong>
-      <label class="field">
-        <span>{t("confirm.label", { tag: hold.tag })}</span>
-        <input
-          class="code tag-input"
-          name="tag"
-          autocomplete="off"
-          autocapitalize="characters"
-          spellcheck={false}
-          value={tag}
-          aria-invalid={showWrong}
-          onInput={(event) => setTag(event.currentTarget.value)}
-        />
-      </label>
-      {showWrong ? (
-        <p class="field-error" role="alert">
-          {t("confirm.mismatch", { tag: hold.tag })}
-        </p>
+    <label class="confirm">
+      <span>
+        {before}
+        <Chip text={word} />
+        {after}
+      </span>
+      <input name="word" class="code" autocomplete="off" autocapitalize="off" spellcheck={false} value={typed} disabled={off} aria-invalid={wrong} onInput={(event) => setTyped(event.currentTarget.value)} />
+      {wrong ? (
+        <span class="field-error" role="alert">
+          {t("approve.word.wrong", { word })}
+        </span>
       ) : null}
-    </div>
+    </label>
   );
 }

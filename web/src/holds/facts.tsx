@@ -1,54 +1,31 @@
-// Who asks, who may answer, by which rule, until when, and who has voted.
+// Four facts before the call itself: who asks, which rule stopped it, what if it goes wrong, and what became of calls like it.
+// Who may answer, who voted and when are told after it.
 
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
-import { t, word, type Key } from "../i18n";
 import { Chip } from "../foreign";
-import { live } from "../live";
+import { Icon } from "../icons";
+import { t, word, type Key } from "../i18n";
 import { Plain } from "../plain";
-import { holdPath, sessionPath } from "../route";
-import { clock, full, span, useNow } from "../time";
+import { clock, full } from "../time";
 import { nameOf, personName, useMe } from "../who";
-import type { Hold, Said } from "../wire";
-import { whatSaid } from "./refusal";
+import type { Hold } from "../wire";
+import { Before } from "./before";
+import { headlineOf } from "./headline";
 
-export function Facts({ hold }: { hold: Hold }) {
-  const rows: [Key, ComponentChildren][] = [];
-  // While it waits these stand above, where the decision is made.
-  if (hold.state !== "pending") {
-    rows.push(["hold.asked_by", <AskedBy hold={hold} />]);
-    rows.push(["hold.audience", <Audience hold={hold} />]);
-    if (hold.kind === "approve" || (hold.answers ?? []).length > 0) rows.push(["hold.votes", <Votes hold={hold} />]);
-    if (hold.rule) rows.push(["hold.rule", <Plain text={hold.rule} />]);
+export function FourFacts({ hold }: { hold: Hold }) {
+  const question = hold.kind === "choose" || hold.kind === "fill" || hold.kind === "perform" || hold.kind === "settle";
+  const rows: [Key, ComponentChildren][] = [["hold.asked_by", <AskedBy hold={hold} />]];
+  if (question || hold.call === null) {
+    rows.push(["card.who", <WhoMayAnswer hold={hold} />]);
+  } else {
+    rows.push(["card.stopped_by", <Rule hold={hold} />]);
+    rows.push(["card.wrong", <IfWrong hold={hold} />]);
+    rows.push(["card.before", <Before hold={hold} />]);
   }
-  rows.push(["hold.opened", <Moment at={hold.opened_at} />]);
-  if (hold.state === "pending") rows.push(["hold.expires", <Expiry hold={hold} />]);
-  if (hold.undelivered?.length) rows.push(["hold.undelivered", <Undelivered hold={hold} />]);
-  if (hold.session) rows.push(["hold.session", <a href={sessionPath(hold.session)}>{t("hold.open_session")}</a>]);
-  if (hold.parent?.startsWith("hold_")) rows.push(["hold.parent", <a href={holdPath(hold.parent)}>{hold.parent}</a>]);
-  rows.push(["hold.tag", <code>{hold.tag}</code>]);
-  rows.push(["hold.digest", <code class="digest">{hold.digest}</code>]);
   return (
     <dl class="facts">
       {rows.map(([key, value]) => (
-        <div key={key}>
-          <dt>{t(key)}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** Who asks, who may answer and how many of them are needed, who voted, and by which rule: on the card, before the call itself. */
-export function Standing({ hold }: { hold: Hold }) {
-  const rows: [Key, ComponentChildren][] = [["hold.asked_by", <AskedBy hold={hold} />], ["hold.audience", <Audience hold={hold} />]];
-  if (hold.kind === "approve" || (hold.answers ?? []).length > 0) rows.push(["hold.votes", <Votes hold={hold} />]);
-  if (hold.rule) rows.push(["hold.rule", <Plain text={hold.rule} />]);
-  return (
-    <dl class="facts standing">
-      {rows.map(([key, value]) => (
-        <div key={key}>
+        <div key={key} data-fact={key}>
           <dt>{t(key)}</dt>
           <dd>{value}</dd>
         </div>
@@ -58,23 +35,83 @@ export function Standing({ hold }: { hold: Hold }) {
 }
 
 /** The program or the agent first, then the person for whom it acts. */
-function AskedBy({ hold }: { hold: Hold }) {
+export function AskedBy({ hold }: { hold: Hold }) {
   const me = useMe();
   const asked = hold.asked_by ?? { program: null, agent: hold.agent, on_behalf_of: hold.requester };
   const kinds: [Key, string | null][] = [["hold.asked_by.program", asked.program], ["hold.asked_by.agent", asked.agent]];
   const named = kinds.filter((kind): kind is [Key, string] => kind[1] !== null);
   const person = asked.on_behalf_of === null ? null : personName(asked.on_behalf_of, me);
+  const at = clock(hold.opened_at);
   return (
-    <span class="asked-by">
-      {named.map(([key, name]) => (
-        <span key={key}>
-          {t(key)} <Chip text={name} />
-        </span>
-      ))}
-      {person === null ? null : named.length > 0 ? <span>{t("hold.asked_by.for", { name: person })}</span> : <span>{person}</span>}
-      {person === null && named.length === 0 ? <span>–</span> : null}
-    </span>
+    <>
+      <span class="asked-by">
+        {named.map(([key, name]) => (
+          <span key={key} class="asked-one">
+            <Icon name={key === "hold.asked_by.agent" ? "model" : "sessions"} />
+            <span class="sr">{t(key)} </span>
+            <Chip text={name} />
+          </span>
+        ))}
+        {person === null ? null : named.length > 0 ? <span>{t("hold.asked_by.for", { name: person })}</span> : <b>{person}</b>}
+        {person === null && named.length === 0 ? <span>–</span> : null}
+      </span>
+      <small>
+        <time dateTime={hold.opened_at} title={full(hold.opened_at)}>
+          {asked.agent !== null ? t("card.asked.agent", { at }) : asked.program !== null ? t("card.asked.program", { at }) : t("card.asked", { at })}
+        </time>
+      </small>
+    </>
   );
+}
+
+function Rule({ hold }: { hold: Hold }) {
+  if (!hold.rule) {
+    return (
+      <>
+        {t("card.stopped_by.none")}
+        <small>{t("card.stopped_by.default")}</small>
+      </>
+    );
+  }
+  return (
+    <>
+      <span class="rule-name">
+        <Plain text={hold.rule} />
+      </span>
+      <small>
+        <Audience hold={hold} />
+      </small>
+    </>
+  );
+}
+
+function IfWrong({ hold }: { hold: Hold }) {
+  const { undo, effect } = headlineOf(hold);
+  const effects = hold.call?.effects;
+  return (
+    <>
+      {undo === "cannot_be_undone" ? <b>{t("card.wrong.cannot_be_undone")}</b> : t(`card.wrong.${undo}`)}
+      <small>{effect === "elsewhere" && hold.session === null ? t("card.effects.elsewhere") : effects ? word("card.effects", effects) : ""}</small>
+    </>
+  );
+}
+
+export function WhoMayAnswer({ hold }: { hold: Hold }) {
+  const need = hold.audience?.quorum ?? 1;
+  return (
+    <>
+      <Audience hold={hold} />
+      <small>{need > 1 ? t("card.who.quorum", { need }) : t("card.who.one")}</small>
+    </>
+  );
+}
+
+export function Audience({ hold }: { hold: Hold }) {
+  const me = useMe();
+  const { people = [], roles = [], exclude_requester = false } = hold.audience ?? {};
+  const all = [...people.map((id) => personName(id, me)), ...roles.map((role) => t("hold.audience.role", { role }))];
+  if (exclude_requester) all.push(t("hold.audience.not_requester"));
+  return all.length === 0 ? <span>–</span> : <Plain text={all.join(", ")} />;
 }
 
 export function Moment({ at }: { at: string }) {
@@ -85,100 +122,24 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-export function Expiry({ hold, brief = false }: { hold: Hold; brief?: boolean }) {
-  const until = hold.expires_at ? Date.parse(hold.expires_at) : Number.NaN;
-  const now = useNow(hold.state === "pending" && !Number.isNaN(until));
-  const due = until <= now;
-  useEffect(() => {
-    // The server decides when it is over; this only looks soon, should the event not reach us.
-    if (due && hold.state === "pending") void live.read(hold.id);
-  }, [due]);
-  if (!hold.expires_at || Number.isNaN(until)) return <span>{t("hold.expires.never")}</span>;
-  if (brief && !due) return <span class={until - now < 60_000 ? "soon" : undefined}>{t("hold.expires.left", { left: span(until - now) })}</span>;
-  return (
-    <span class={until - now < 60_000 ? "soon" : undefined}>
-      <time dateTime={hold.expires_at} title={full(hold.expires_at)}>
-        {clock(hold.expires_at)}
-      </time>
-      {", "}
-      {due ? t("hold.expires.due") : t("hold.expires.in", { left: span(until - now) })}
-    </span>
-  );
-}
-
-function Audience({ hold }: { hold: Hold }) {
+/** "1 of 2" in plain sight, with who was first. */
+export function Quorum({ hold }: { hold: Hold }) {
   const me = useMe();
-  const { people = [], roles = [], exclude_requester = false } = hold.audience ?? {};
-  const all = [...people.map((id) => personName(id, me)), ...roles.map((role) => t("hold.audience.role", { role }))];
-  if (exclude_requester) all.push(t("hold.audience.not_requester"));
-  return all.length === 0 ? <span>–</span> : <Plain text={all.join(", ")} />;
-}
-
-/** The hold waits for an answer all the same; whoever reads this can ask them another way. */
-function Undelivered({ hold }: { hold: Hold }) {
-  const me = useMe();
-  return (
-    <ul class="plain-list undelivered">
-      {(hold.undelivered ?? []).map((one, at) => (
-        <li key={at}>
-          <Plain text={t("hold.undelivered.to", { to: personName(one.to, me), channel: one.channel })} />: <Plain text={one.why} />
-          {", "}
-          <Moment at={one.at} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** How a voter had logged in, and through whom: a link that somebody else made is told. */
-function LoggedInBy({ said }: { said: Said }) {
-  const me = useMe();
-  const auth = said.auth;
-  if (!auth) return null;
-  const maker = auth.made_by && auth.made_by !== said.by ? t("vote.auth.made_by", { name: personName(auth.made_by, me) }) : "";
-  return (
-    <span class={maker ? "unread" : "muted"}>
-      {" "}
-      · {word("vote.auth", auth.method)}
-      {auth.channel ? <> ({auth.channel})</> : null}
-      {maker}
-    </span>
-  );
-}
-
-function Votes({ hold }: { hold: Hold }) {
-  const me = useMe();
-  const answers = hold.answers ?? [];
   const need = hold.audience?.quorum ?? 1;
-  const have = answers.filter((said) => said.verdict === "approve").length;
+  if (hold.kind !== "approve" || need < 2 || hold.state !== "pending") return null;
+  const yes = (hold.answers ?? []).filter((said) => said.verdict === "approve");
   return (
-    <>
-      {hold.kind === "approve" ? (
-        <span class="quorum">
-          <span class="pips" aria-hidden="true">
-            {Array.from({ length: need }, (_, at) => (
-              <span key={at} class={at < have ? "pip on" : "pip"} />
-            ))}
+    <div class="note quorum" data-quorum={`${yes.length}/${need}`}>
+      <span class="pips" aria-hidden="true">
+        {Array.from({ length: need }, (_, at) => (
+          <span key={at} class={at < yes.length ? "pip on" : "pip"}>
+            {at < yes.length ? "✓" : at + 1}
           </span>
-          {t("hold.quorum", { have, need })}
-        </span>
-      ) : null}
-      {answers.length > 0 ? (
-        <ul class="plain-list votes">
-          {answers.map((said, at) => (
-            <li key={at}>
-              <Plain text={nameOf(said, me) ?? "–"} />: {whatSaid(said)}
-              {said.at ? (
-                <>
-                  , <Moment at={said.at} />
-                </>
-              ) : null}
-              {said.via ? <span class="muted"> · {t("settled.via", { via: said.via })}</span> : null}
-              <LoggedInBy said={said} />
-            </li>
-          ))}
-        </ul>
-      ) : null}
-    </>
+        ))}
+      </span>
+      <p>
+        <b>{t("card.quorum", { have: yes.length, need })}</b> {yes.map((said) => t("card.quorum.by", { name: nameOf(said, me) ?? "–", at: clock(said.at) })).join(" ")} {t(yes.length + 1 >= need ? "card.quorum.last" : "card.quorum.more")}
+      </p>
+    </div>
   );
 }

@@ -4,69 +4,74 @@ import { useEffect, useState } from "preact/hooks";
 import { t } from "../i18n";
 import type { JsonObject } from "../wire";
 import type { AnswerProps } from "./answer";
-import { DenyToggle } from "./deny";
 import { FieldView } from "./field";
-import { Panel } from "./panel";
-import { emptyDraft, fieldsOf, isObject, namedField, read, readJson, type Draft, type Field } from "./schema";
+import { AnswerForm } from "./panel";
+import { QuestionBar } from "./question_bar";
+import { emptyDraft, fieldsOf, isObject, namedPath, read, readJson, type Draft, type Errors, type Field } from "./schema";
 
 export function FillAnswer(props: AnswerProps) {
   const { schema } = props.hold;
   const fields = schema ? fieldsOf(schema) : null;
-  return (
-    <>
-      {fields ? <FieldsForm {...props} fields={fields} /> : <TextForm {...props} json={schema !== null && schema !== undefined} />}
-      <DenyToggle {...props} />
-    </>
-  );
+  return fields ? <FieldsForm {...props} fields={fields} /> : <TextForm {...props} json={schema !== null && schema !== undefined} />;
 }
 
-function FieldsForm({ hold, answering, stale, fields }: AnswerProps & { fields: Field[] }) {
-  const [drafts, setDrafts] = useState<Record<string, Draft>>({});
-  const [errors, setErrors] = useState<Record<string, string>>({});
+function FieldsForm(props: AnswerProps & { fields: Field[] }) {
+  const { hold, answering, fields } = props;
+  const [drafts, setDrafts] = useState<Record<string, Draft>>(() => Object.fromEntries(fields.map((field) => [field.name, emptyDraft(field)])));
+  const [errors, setErrors] = useState<Errors>({});
+  const id = `fill-${hold.id}`;
 
   useEffect(() => {
     const refused = answering.refused;
-    const name = refused?.code === "answer_invalid" ? namedField(fields, refused.body.field) : null;
-    if (refused && name !== null) setErrors({ [name]: refused.message });
+    const path = refused?.code === "answer_invalid" ? namedPath(fields, refused.body.field) : null;
+    if (refused && path !== null) setErrors({ [path]: refused.message });
   }, [answering.refused]);
 
   const submit = () => {
     const fill: JsonObject = {};
-    const wrong: Record<string, string> = {};
+    const wrong: Errors = {};
     for (const field of fields) {
-      const got = read(field, drafts[field.name] ?? emptyDraft(field));
-      if ("error" in got) wrong[field.name] = got.error;
-      else if (got.value !== undefined) fill[field.name] = got.value;
+      const value = read(field, drafts[field.name] ?? emptyDraft(field), field.name, wrong);
+      if (value !== undefined) fill[field.name] = value;
     }
     setErrors(wrong);
-    if (Object.keys(wrong).length === 0) answering.send({ fill });
+    const first = Object.keys(wrong)[0];
+    if (first === undefined) answering.send({ fill });
+    else document.querySelector<HTMLElement>(`[data-path="${CSS.escape(first)}"] :is(input, textarea, select)`)?.focus();
   };
-
+  const count = Object.keys(errors).length;
   return (
-    <Panel off={answering.busy || stale} submit={submit} label={t("answer.submit")}>
-      {fields.map((field) => (
-        <FieldView
-          key={field.name}
-          field={field}
-          id={`fill-${hold.id}-${field.name}`}
-          draft={drafts[field.name] ?? emptyDraft(field)}
-          set={(draft) => {
-            setDrafts({ ...drafts, [field.name]: draft });
-            // What was wrong with the old value may not be wrong with the new one.
-            const { [field.name]: _, ...others } = errors;
-            setErrors(others);
-          }}
-          error={errors[field.name] ?? null}
-        />
-      ))}
-    </Panel>
+    <>
+      <AnswerForm id={id} off={answering.busy} submit={submit}>
+        <div class="form-grid">
+          {fields.map((field) => (
+            <FieldView
+              key={field.name}
+              field={field}
+              id={`${id}-${field.name}`}
+              path={field.name}
+              draft={drafts[field.name] ?? emptyDraft(field)}
+              set={(draft) => {
+                setDrafts({ ...drafts, [field.name]: draft });
+                // What was wrong with the old value may not be wrong with the new one.
+                setErrors(Object.fromEntries(Object.entries(errors).filter(([path]) => path !== field.name && !path.startsWith(`${field.name}/`))));
+              }}
+              errors={errors}
+            />
+          ))}
+        </div>
+      </AnswerForm>
+      <QuestionBar {...props} form={id} note={count === 0 ? undefined : <span class="unread">{count === 1 ? t("fill.fix.one") : t("fill.fix", { n: count })}</span>} />
+    </>
   );
 }
 
 /** Without a schema one text; with one that names no properties, the whole object as JSON. */
-function TextForm({ answering, stale, json }: AnswerProps & { json: boolean }) {
+function TextForm(props: AnswerProps & { json: boolean }) {
+  const { hold, answering, json } = props;
   const [text, setText] = useState("");
   const [error, setError] = useState<string | null>(null);
+  const id = `fill-${hold.id}`;
   const submit = () => {
     if (text.trim() === "") return setError(t("fill.missing"));
     if (!json) return answering.send({ fill: { text } });
@@ -76,18 +81,21 @@ function TextForm({ answering, stale, json }: AnswerProps & { json: boolean }) {
     answering.send({ fill: got.value });
   };
   return (
-    <Panel off={answering.busy || stale} submit={submit} label={t("answer.submit")}>
-      <label class="field">
-        <span>
-          {t("fill.text")} {json ? <small class="muted">{t("fill.json")}</small> : null}
-        </span>
-        <textarea name="text" rows={4} class={json ? "code" : undefined} value={text} aria-invalid={error !== null} onInput={(event) => setText(event.currentTarget.value)} />
-      </label>
-      {error ? (
-        <p class="field-error" role="alert">
-          {error}
-        </p>
-      ) : null}
-    </Panel>
+    <>
+      <AnswerForm id={id} off={answering.busy} submit={submit}>
+        <label class="field">
+          <span>
+            {t("fill.text")} {json ? <small class="muted">{t("fill.json")}</small> : null}
+          </span>
+          <textarea name="text" rows={4} class={json ? "code" : undefined} value={text} aria-invalid={error !== null} onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+        {error ? (
+          <p class="field-error" role="alert">
+            {error}
+          </p>
+        ) : null}
+      </AnswerForm>
+      <QuestionBar {...props} form={id} />
+    </>
   );
 }

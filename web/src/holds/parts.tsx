@@ -1,66 +1,154 @@
-// What is asked, part by part, as the server made it from the stored bytes. Facts and labels are ours; all else is foreign.
+// What is asked, part by part, as the server made it from the stored bytes, in the order of an approver's questions: what runs, what
+// it does, what came with it, and folded at the end how it runs. What the headline says already is not said again.
 
 import type { ComponentChildren } from "preact";
-import { Caption, Chip, Foreign, Heading, isLong, Lines } from "../foreign";
-import { Icon } from "../icons";
+import { Caption, Chip, Foreign, isLong, Lines } from "../foreign";
 import { language, OPENED_LINK, optionLabel, t, word } from "../i18n";
-import { captionInChinese } from "../text/zh_captions";
-import { phraseInChinese } from "../text/zh_phrases";
-import { warningInChinese } from "../text/zh_warnings";
-import type { ForeignText, Hold, Phrase, Span, ViewField, ViewPart } from "../wire";
+import type { ForeignText, Hold, Span, ViewPart } from "../wire";
+import { compare, Difference, type DiffRow } from "./difference";
+import { Fields, longFields } from "./fields";
+import { headlineOf, isKnown } from "./headline";
+import { isObject } from "./schema";
+import { join, quoted, titlePart } from "./worded";
 
 /** The long texts that must be opened before an approval. */
 export function longTexts(hold: Hold): string[] {
-  const keys: string[] = [];
-  (hold.view?.parts ?? []).forEach((part, at) => {
-    if ("text" in part && isLong(part.text)) keys.push(`${at}`);
-    if (part.type === "fields") part.fields.forEach((field, index) => stands(field) && isLong(field.text) && keys.push(`${at}.${index}`));
+  return (hold.view?.parts ?? []).flatMap((part, at) => {
+    if (part.type === "fields") return longFields(part, at);
+    return "text" in part && part.type !== "warning" && isLong(part.text) ? [`${at}`] : [];
   });
-  return keys;
 }
 
-// The title is the heading, and options and fields of a form are drawn as controls.
-const ELSEWHERE = new Set(["title"]);
+type Placed = { part: ViewPart; at: string };
 
-export function Parts({ hold, controls }: { hold: Hold; controls: boolean }) {
-  const parts = hold.view?.parts ?? [];
+/** Every part but warnings, by where it is drawn. */
+function placed(hold: Hold, controls: boolean) {
+  const sections = { runs: [] as Placed[], does: [] as Placed[], context: [] as Placed[], record: [] as Placed[] };
+  const request = headlineOf(hold).verb === "send_request";
+  (hold.view?.parts ?? []).forEach((part, index) => {
+    const one = { part, at: `${index}` };
+    if (part.type === "warning" || (controls && (part.type === "options" || part.type === "form"))) return;
+    const label = "label" in part ? part.label : part.type;
+    if (label === "asks" || label === "title" || label === "rows" || label === "effects") return;
+    // The line of a request is the first of how it runs.
+    if (label === "preview") (saysMore(part) && !request ? sections.does : sections.record).push(one);
+    else if (label === "context") sections.context.push(one);
+    // The body of a request is part of how it runs.
+    else if (label === "runs" && request) sections.runs.unshift(one);
+    // What changes stands there as a diff.
+    else if (label === "arguments" && diffOf(hold) !== null && longTexts(hold).length === 0) sections.record.push(one);
+    else if (label === "tool" || label === "runs" || label === "working_directory") sections.record.push(one);
+    // What changes comes before how it is called.
+    else if (part.type === "diff") sections.runs.unshift(one);
+    else sections.runs.push(one);
+  });
+  return sections;
+}
+
+/** Rows that were counted stand in the headline, but not those that change along with them. */
+function saysMore(part: ViewPart): boolean {
+  return part.type !== "quote" || part.code !== "rows" || (part.values?.more ?? 0) > 0;
+}
+
+interface PartsProps {
+  hold: Hold;
+  controls: boolean;
+  title: string | null;
+  /** What the model says of it, before what is folded. */
+  said: ComponentChildren;
+  record: ComponentChildren;
+}
+
+export function Parts({ hold, controls, title, said, record }: PartsProps) {
+  const sections = placed(hold, controls);
+  const folded = sections.record.some(({ part }) => "text" in part && isLong(part.text));
   return (
     <div class="parts" data-testid="view">
-      {parts.map((part, at) => {
-        if ("label" in part && ELSEWHERE.has(part.label)) return null;
-        if (controls && (part.type === "options" || part.type === "form")) return null;
-        return <PartOf key={at} part={part} at={`${at}`} />;
-      })}
+      <TitleView hold={hold} />
+      {sections.runs.length > 0 || diffOf(hold) !== null ? (
+        <section class="sec" aria-label={title ?? t("card.question")}>
+          {title === null ? null : <h2>{title}</h2>}
+          <ArgumentDiff hold={hold} />
+          {sections.runs.map((one) => (
+            <PartView key={one.at} {...one} hold={hold} />
+          ))}
+        </section>
+      ) : null}
+      {sections.does.length > 0 ? (
+        <section class="sec" aria-label={t("card.does")}>
+          <h2>{t("card.does")}</h2>
+          {sections.does.map((one) => (
+            <PartView key={one.at} {...one} hold={hold} />
+          ))}
+        </section>
+      ) : null}
+      {sections.context.map((one) => (
+        <PartView key={one.at} {...one} hold={hold} />
+      ))}
+      {said}
+      <details class="record" open={folded}>
+        <summary>{t("card.record")}</summary>
+        <div class="record-in">
+          {sections.record.map((one) => (
+            <PartView key={one.at} {...one} hold={hold} />
+          ))}
+          {record}
+        </div>
+      </details>
     </div>
   );
 }
 
-function PartOf({ part, at }: { part: ViewPart; at: string }) {
+/** What whoever asks calls it: the question itself, or a title that nobody has checked. One of ours is in the headline already. */
+function TitleView({ hold }: { hold: Hold }) {
+  const part = titlePart(hold);
+  if (!part) return null;
+  const question = hold.kind === "choose" || hold.kind === "fill" || hold.kind === "perform";
+  const prompted = (hold.view?.parts ?? []).some((one) => one.type === "quote" && one.label === "prompt");
+  if (question && prompted) return null;
+  // A tool of ours, or a code of ours: its values stand in the headline and in the call.
+  if (part.code !== undefined && part.code !== "several_questions" && part.code !== "server_asks") return null;
+  if (part.by === "tool" && isKnown(hold) && !question) return null;
+  const label = question ? t("card.question") : part.by === "program" ? t("card.title.program") : t("card.title.other");
+  return (
+    <figure class="fx" data-title>
+      <Caption label={label} by={question ? part.by : ""}>
+        {question ? null : t("card.not_checked")}
+      </Caption>
+      <Lines lines={quoted(part).lines} prose />
+    </figure>
+  );
+}
+
+/** An edit of a file that is in the arguments as old and new text, as MCP servers and coding agents take it. */
+function diffOf(hold: Hold): DiffRow[] | null {
+  const input = isObject(hold.call?.arguments) ? (isObject(hold.call.arguments["input"]) ? hold.call.arguments["input"] : hold.call.arguments) : null;
+  if (input === null || headlineOf(hold).verb !== "edit_files" || hold.preview?.diff) return null;
+  const listed = Array.isArray(input["edits"]) ? input["edits"].filter(isObject) : [input];
+  const pairs = listed.flatMap((edit) => {
+    const [before, after] = [edit["oldText"] ?? edit["old_string"] ?? edit["old_str"], edit["newText"] ?? edit["new_string"] ?? edit["new_str"]];
+    return typeof before === "string" && typeof after === "string" ? [[before, after] as const] : [];
+  });
+  return pairs.length === 0 ? null : pairs.flatMap(([before, after]) => compare(before, after));
+}
+
+function ArgumentDiff({ hold }: { hold: Hold }) {
+  const rows = diffOf(hold);
+  return rows === null ? null : <Difference label={t("card.mcp_diff")} by={hold.session ? "agent" : "program"} rows={rows} />;
+}
+
+function PartView({ part, at, hold }: Placed & { hold: Hold }) {
   switch (part.type) {
     case "fact":
-      return part.label === "asks" ? null : (
+      return (
         <p class="part-fact">
-          <span>{word("view.label", part.label)}</span> <strong>{part.label === "effects" ? word("hold.effects", part.value) : part.value}</strong>
+          <span>{word("view.label", part.label)}</span> <strong>{part.value}</strong>
         </p>
       );
     case "quote":
-      return part.label === "tool" ? (
-        <p class="part-fact">
-          <span>{word("view.label", part.label)}</span> <Chip text={part.text} />
-        </p>
-      ) : (
-        <Foreign label={word("view.label", part.label)} by={part.by} text={quoted(part)} fold={at} />
-      );
+      return <QuoteView part={part} at={at} hold={hold} />;
     case "warning":
-      return (
-        <div class="warning part-warning">
-          <Icon name="warning" />
-          <div class="fx">
-            <Caption label={t("hold.warning")} by={part.by} />
-            <Lines lines={warningLines(part)} prose />
-          </div>
-        </div>
-      );
+      return null;
     case "fields":
       return <Fields part={part} at={at} />;
     case "options":
@@ -78,13 +166,28 @@ function PartOf({ part, at }: { part: ViewPart; at: string }) {
         </figure>
       );
     case "diff":
-      return (
-        <figure class="fx">
-          <Caption label={word("view.label", part.label)} by={part.by} />
-          <Lines lines={part.lines.map((line) => (part.label === "edit" ? edited : join)([line.text]))} marks={part.lines.map((line) => `fx-${line.sign}`)} />
-        </figure>
-      );
+      return <Difference label={word("view.label", part.label)} by={part.by} rows={part.lines.map((line) => ({ sign: line.sign, line: (part.label === "edit" ? edited : join)([line.text]) }))} />;
   }
+}
+
+function QuoteView({ part, at, hold }: { part: Extract<ViewPart, { type: "quote" }>; at: string; hold: Hold }) {
+  if (part.label === "tool") {
+    return (
+      <p class="part-fact">
+        <span>{word("view.label", part.label)}</span> <Chip text={part.text} />
+      </p>
+    );
+  }
+  if (part.label === "prompt") {
+    return (
+      <figure class="fx" data-title>
+        <Caption label={t("card.question")} by={part.by} />
+        <Lines lines={part.text.lines} prose />
+      </figure>
+    );
+  }
+  const request = headlineOf(hold).verb === "send_request";
+  return <Foreign label={request && part.label === "runs" ? t("code.http") : word("view.label", part.label)} by={part.by} text={quoted(part)} fold={at} prose={part.label === "preview"} code={request && part.label === "runs" ? "http" : null} />;
 }
 
 /** A line of an edit, with the words in it that are ours. No field ends in them, and a line of a text begins with a bar. */
@@ -97,62 +200,6 @@ function edited(pieces: (ForeignText | string)[]): Span[] {
   return ofText ? line : [...line.slice(0, -1), last.replace(/(^|[:\- ])\(text\)$/, "$1（文本）")];
 }
 
-/** The sentence in the language of the page, in one frame with what it quotes. */
-function warningLines(part: Extract<ViewPart, { type: "warning" }>): Span[][] {
-  const worded = language() === "zh" && part.code ? warningInChinese(part.code, part.values ?? {}) : null;
-  return worded ? [join(worded)] : part.text.lines;
-}
-
-/** Lines of the server's own in Chinese, between lines of others as they are. */
-function phrased(lines: Span[][], phrases: (Phrase & { line: number })[]): Span[][] {
-  const worded = new Map(phrases.map((phrase) => [phrase.line, phraseInChinese(phrase)]));
-  return lines.map((line, at) => {
-    const pieces = worded.get(at);
-    return pieces ? join(pieces) : line;
-  });
-}
-
-/** A title or a summary in the language of the page. It is as long as the text, so that it folds where that does. */
-function quoted(part: Extract<ViewPart, { type: "quote" }>): ForeignText {
-  if (language() !== "zh") return part.text;
-  if (part.phrases) return { bytes: part.text.bytes, lines: phrased(part.text.lines, part.phrases) };
-  if (!part.code) return part.text;
-  const worded = captionInChinese(part.code, part.values ?? {});
-  return worded ? { bytes: part.text.bytes, lines: [join(worded)] } : part.text;
-}
-
-/** A text that is long, or has lines of its own, stands in a frame of its own. */
-function stands(field: ViewField): field is ViewField & { text: ForeignText; name: ForeignText } {
-  const { text } = field;
-  return field.depth === 0 && field.kind === "text" && field.name !== null && text !== null && (text.lines.length > 1 || text.bytes > 60);
-}
-
-function Fields({ part, at }: { part: Extract<ViewPart, { type: "fields" }>; at: string }) {
-  const drawn: ComponentChildren[] = [];
-  let rows: ViewField[] = [];
-  const flush = (key: number) => {
-    if (rows.length === 0) return;
-    const lines = rows.flatMap(fieldLines);
-    drawn.push(
-      <figure class="fx" key={`rows${key}`}>
-        <Caption label={word("view.label", part.label)} by={part.by} />
-        <Lines lines={lines} marks={[]} />
-      </figure>,
-    );
-    rows = [];
-  };
-  part.fields.forEach((field, index) => {
-    if (!stands(field)) {
-      rows.push(field);
-      return;
-    }
-    flush(index);
-    drawn.push(<Foreign key={index} label={<Chip text={field.name} />} by={part.by} text={field.text} fold={`${at}.${index}`} />);
-  });
-  flush(part.fields.length);
-  return <>{drawn}</>;
-}
-
 /** Options count from 1, as in chats and terminals; the asker's own id stands behind, where it is another. */
 function option(one: { id: ForeignText; label: ForeignText }, place: number): (ForeignText | string)[] {
   const id = one.id.lines.length === 1 && one.id.lines[0]?.length === 1 ? one.id.lines[0][0] : null;
@@ -161,51 +208,4 @@ function option(one: { id: ForeignText; label: ForeignText }, place: number): (F
   return [`${place}. `, one.label, ...(ours ? [] : [language() === "zh" ? "（标识 " : " (id ", one.id, language() === "zh" ? "）" : ")"])];
 }
 
-function fieldLines(field: ViewField): Span[][] {
-  const indent = "  ".repeat(field.depth);
-  const name: (ForeignText | string)[] = field.name ? [indent, field.name, ":"] : [`${indent}-`];
-  if (field.text === null) return [join(name)];
-  // Quoted, so that "1" and 1, "true" and true look different.
-  if (field.kind !== "text") return [join([...name, " ", field.text])];
-  if (field.text.lines.length === 1) return [join([...name, ' "', field.text, '"'])];
-  return [join(name), ...field.text.lines.map((line) => [`${indent}  │ `, ...line])];
-}
-
-/** One line of several pieces; a line break inside one is named. */
-function join(pieces: (ForeignText | string)[]): Span[] {
-  const line: Span[] = [];
-  const push = (span: Span) => {
-    const last = line.at(-1);
-    if (typeof span === "string" && typeof last === "string") line[line.length - 1] = last + span;
-    else line.push(span);
-  };
-  for (const piece of pieces) {
-    if (typeof piece === "string") {
-      push(piece);
-      continue;
-    }
-    piece.lines.forEach((row, at) => {
-      if (at > 0) push({ code: "U+000A", count: 1 });
-      row.forEach(push);
-    });
-  }
-  return line;
-}
-
-/** The heading: what the asker called it, on sand like everything of theirs. */
-export function Title({ hold }: { hold: Hold }) {
-  return <Heading text={titleOf(hold)} />;
-}
-
-/** The same in plain text, for screen readers. */
-export function titleText(hold: Hold): string {
-  const title = titleOf(hold);
-  if (language() !== "zh" || typeof title === "string") return hold.title;
-  const said = (span: Span): string => (typeof span === "string" ? span : "spaces" in span ? " " : `⟦${span.code}⟧`);
-  return title.lines.map((line) => line.map(said).join("")).join(" ");
-}
-
-export function titleOf(hold: Hold): ForeignText | string {
-  const part = (hold.view?.parts ?? []).find((one) => one.type === "quote" && one.label === "title");
-  return part?.type === "quote" ? quoted(part) : hold.title;
-}
+export { titleOf, titleText } from "./worded";

@@ -3,22 +3,23 @@
 import { useState } from "preact/hooks";
 import { t } from "../i18n";
 import type { AnswerProps } from "./answer";
-import { DenyToggle } from "./deny";
-import { Panel } from "./panel";
+import { AnswerForm } from "./panel";
+import { QuestionBar } from "./question_bar";
 
 export function PerformAnswer(props: AnswerProps) {
-  const { answering, stale } = props;
+  const { hold, answering } = props;
   const [content, setContent] = useState("");
   const [failed, setFailed] = useState(false);
   const [missing, setMissing] = useState(false);
+  const id = `perform-${hold.id}`;
   const submit = () => {
     if (content.trim() === "") return setMissing(true);
     answering.send({ perform: { content, is_error: failed } });
   };
   return (
     <>
-      <p>{t("perform.note")}</p>
-      <Panel off={answering.busy || stale} submit={submit} label={t("perform.submit")}>
+      <AnswerForm id={id} off={answering.busy} submit={submit}>
+        <p class="note">{t("perform.note")}</p>
         <label class="field">
           <span>{t("perform.content")}</span>
           <textarea name="content" rows={3} value={content} aria-invalid={missing} onInput={(event) => setContent(event.currentTarget.value)} />
@@ -32,8 +33,8 @@ export function PerformAnswer(props: AnswerProps) {
           <input type="checkbox" name="is_error" checked={failed} onChange={(event) => setFailed(event.currentTarget.checked)} />
           <span>{t("perform.error")}</span>
         </label>
-      </Panel>
-      <DenyToggle {...props} />
+      </AnswerForm>
+      <QuestionBar {...props} form={id} label={t("perform.submit")} />
     </>
   );
 }

@@ -4,7 +4,7 @@
 import { t } from "../i18n";
 import type { Json, JsonObject } from "../wire";
 
-export type FieldKind = "text" | "long" | "secret" | "number" | "integer" | "boolean" | "enum" | "many" | "json";
+export type FieldKind = "text" | "long" | "secret" | "email" | "date" | "moment" | "number" | "integer" | "boolean" | "enum" | "many" | "group" | "list" | "json";
 
 export interface Field {
   name: string;
@@ -15,19 +15,24 @@ export interface Field {
   /** The values of an `enum` or `many` field. */
   values: Json[];
   suggested: Json | undefined;
-  /** A calendar in place of a plain line. */
-  dated: boolean;
+  /** Of a group. */
+  fields: Field[];
+  /** Of a list: what each item is. */
+  item: Field | null;
 }
 
-/** What a person has put in so far: text for most kinds, a set of picked positions for `many`. */
-export type Draft = string | ReadonlySet<number>;
+/** What a person has put in so far: text for most kinds, a set of picked positions, the fields of a group, the items of a list. */
+export type Draft = string | ReadonlySet<number> | { group: Record<string, Draft> } | { list: Draft[] };
+
+// A deeper form is a document: it is drawn as JSON.
+const DEPTH_MOST = 4;
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /** The fields of an object schema, or null when there is nothing to draw a field for. */
-export function fieldsOf(schema: JsonObject): Field[] | null {
+export function fieldsOf(schema: JsonObject, depth = 0): Field[] | null {
   const properties = schema["properties"];
   if (!isObject(properties) || Object.keys(properties).length === 0) return null;
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
@@ -35,44 +40,63 @@ export function fieldsOf(schema: JsonObject): Field[] | null {
   const order = [...required.filter((name) => typeof name === "string" && name in properties), ...Object.keys(properties)];
   return [...new Set(order as string[])].map((name) => {
     const property = properties[name];
-    return field(name, isObject(property) ? property : {}, required.includes(name));
+    return fieldOf(name, isObject(property) ? property : {}, required.includes(name), depth);
   });
 }
 
-function field(name: string, schema: JsonObject, required: boolean): Field {
+function fieldOf(name: string, schema: JsonObject, required: boolean, depth: number): Field {
   const items = schema["items"];
-  const listed = schema["type"] === "array" && isObject(items) ? items["enum"] : schema["enum"];
+  const isArray = schema["type"] === "array";
+  const listed = isArray && isObject(items) ? items["enum"] : schema["enum"];
   const values = Array.isArray(listed) ? listed : [];
+  const inner = depth < DEPTH_MOST ? fieldsOf(schema, depth + 1) : null;
+  const item = isArray && values.length === 0 && isObject(items) && depth < DEPTH_MOST ? fieldOf(name, items, true, depth + 1) : null;
+  const drawable = item !== null && item.kind !== "json" && item.kind !== "list" ? item : null;
   return {
     name,
     title: typeof schema["title"] === "string" ? schema["title"] : name,
     description: typeof schema["description"] === "string" ? schema["description"] : null,
     required,
-    kind: kindOf(schema, values),
+    kind: kindOf(schema, values, inner, drawable),
     values,
     suggested: schema["default"],
-    dated: schema["format"] === "date",
+    fields: inner ?? [],
+    item: drawable,
   };
 }
 
-function kindOf(schema: JsonObject, values: Json[]): FieldKind {
+function kindOf(schema: JsonObject, values: Json[], inner: Field[] | null, item: Field | null): FieldKind {
   const declared = schema["type"];
   // ["string", "null"] is a text that may be left out.
   const type = Array.isArray(declared) ? declared.find((one) => one !== "null") : declared;
   if (schema["writeOnly"] === true && (type === "string" || type === undefined)) return "secret";
-  if (type === "array") return values.length > 0 ? "many" : "json";
+  if (type === "array") return values.length > 0 ? "many" : item ? "list" : "json";
   if (values.length > 0) return "enum";
   if (type === "number" || type === "integer" || type === "boolean") return type;
   if (type === "string") {
+    const format = schema["format"];
+    if (format === "date" || format === "email") return format;
+    if (format === "date-time") return "moment";
     const most = schema["maxLength"];
-    const long = schema["format"] === "textarea" || (typeof most === "number" && most > 200);
+    const long = format === "textarea" || (typeof most === "number" && most > 200);
     return long ? "long" : "text";
   }
-  return "json";
+  return type === "object" && inner ? "group" : "json";
 }
 
+/** Nothing put in yet, but for what is suggested: that is preselected where it can be seen whole. */
 export function emptyDraft(field: Field): Draft {
+  if (field.kind === "group") return { group: Object.fromEntries(field.fields.map((one) => [one.name, emptyDraft(one)])) };
+  if (field.suggested !== undefined && isPreselected(field)) return draftOf(field, field.suggested);
+  if (field.kind === "list") return { list: [] };
   return field.kind === "many" ? new Set<number>() : "";
+}
+
+/** A suggestion goes into the field by itself only if it is short and every character of it has an honest picture. */
+export function isPreselected(field: Field): boolean {
+  if (field.suggested === undefined || field.kind === "secret") return false;
+  const text = typeof field.suggested === "string" ? field.suggested : JSON.stringify(field.suggested);
+  return text.length <= 200 && /^[\p{L}\p{N}\p{P}\p{S} ]*$/u.test(text) && !/ {4}/.test(text) && !/^ | $/.test(text);
 }
 
 /** The draft that stands for a value; used for a suggested one. */
@@ -81,6 +105,9 @@ export function draftOf(field: Field, value: Json): Draft {
     const picked = Array.isArray(value) ? value : [];
     return new Set(field.values.flatMap((one, at) => (picked.some((other) => same(one, other)) ? [at] : [])));
   }
+  if (field.kind === "group") return { group: Object.fromEntries(field.fields.map((one) => [one.name, isObject(value) && one.name in value ? draftOf(one, value[one.name] ?? null) : emptyDraft(one)])) };
+  const { item } = field;
+  if (field.kind === "list" && item) return { list: Array.isArray(value) ? value.map((one) => draftOf(item, one)) : [] };
   if (field.kind === "enum") return String(field.values.findIndex((one) => same(one, value)));
   if (field.kind === "json") return JSON.stringify(value, null, 2);
   return typeof value === "string" ? value : JSON.stringify(value);
@@ -90,14 +117,40 @@ function same(a: Json, b: Json): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-export type Read = { value: Json | undefined } | { error: string };
+/** What is wrong, by the path of the field: "storage/bucket". */
+export type Errors = Record<string, string>;
 
-/** The value that a draft stands for: undefined when left empty, or what is wrong with it. */
-export function read(field: Field, draft: Draft): Read {
-  if (typeof draft !== "string") {
-    if (draft.size === 0 && !field.required) return { value: undefined };
-    return { value: field.values.filter((_, at) => draft.has(at)) };
+/** The value that a draft stands for: undefined when left empty. What is wrong goes into `errors`. */
+export function read(field: Field, draft: Draft, path: string, errors: Errors): Json | undefined {
+  if (draft instanceof Set) {
+    if (draft.size === 0 && !field.required) return undefined;
+    return field.values.filter((_, at) => draft.has(at));
   }
+  if (typeof draft === "object" && "group" in draft) return readGroup(field, draft.group, path, errors);
+  const { item } = field;
+  if (typeof draft === "object" && "list" in draft && item) {
+    if (draft.list.length === 0 && !field.required) return undefined;
+    return draft.list.map((one, at) => read(item, one, `${path}/${at}`, errors) ?? null);
+  }
+  const got = readText(field, typeof draft === "string" ? draft : "");
+  if (!("error" in got)) return got.value;
+  errors[path] = got.error;
+  return undefined;
+}
+
+function readGroup(field: Field, group: Record<string, Draft>, path: string, errors: Errors): Json | undefined {
+  const [value, inner]: [JsonObject, Errors] = [{}, {}];
+  for (const one of field.fields) {
+    const got = read(one, group[one.name] ?? emptyDraft(one), `${path}/${one.name}`, inner);
+    if (got !== undefined) value[one.name] = got;
+  }
+  // A group that may be left out and has nothing in it is left out.
+  if (!field.required && Object.keys(value).length === 0) return undefined;
+  Object.assign(errors, inner);
+  return value;
+}
+
+function readText(field: Field, draft: string): { value: Json | undefined } | { error: string } {
   // Spaces may be part of a secret or of a text, so only the check for "nothing" trims.
   if (draft.trim() === "") return field.required ? { error: t("fill.missing") } : { value: undefined };
   switch (field.kind) {
@@ -112,6 +165,12 @@ export function read(field: Field, draft: Draft): Read {
       return { value: draft === "true" };
     case "enum":
       return { value: field.values[Number(draft)] };
+    case "email":
+      return /^[^\s@]+@[^\s@]+$/.test(draft.trim()) ? { value: draft.trim() } : { error: t("fill.email") };
+    case "moment": {
+      const at = new Date(draft);
+      return Number.isNaN(at.getTime()) ? { value: draft } : { value: at.toISOString().replace(".000Z", "Z") };
+    }
     case "json":
       return readJson(draft);
     default:
@@ -127,10 +186,12 @@ export function readJson(text: string): { value: Json } | { error: string } {
   }
 }
 
-/** Which field a server's `field` names: it may be a bare name, a path or a JSON pointer into the answer. */
-export function namedField(fields: Field[], named: string | undefined): string | null {
+/** The path of the field that a server's `field` names: a bare name, a dotted path or a JSON pointer into the answer. */
+export function namedPath(fields: Field[], named: string | undefined): string | null {
   if (!named) return null;
   const steps = named.split(/[/.]/).filter((step) => step !== "" && step !== "answer" && step !== "fill");
-  const first = steps[0]?.replace(/~1/g, "/").replace(/~0/g, "~");
-  return fields.find((field) => field.name === first || field.name === named)?.name ?? null;
+  const clean = steps.map((step) => step.replace(/~1/g, "/").replace(/~0/g, "~"));
+  const first = fields.find((field) => field.name === clean[0] || field.name === named);
+  if (!first) return null;
+  return first.name === named ? named : clean.join("/");
 }

@@ -1,25 +1,16 @@
 // How a hold stands, in one badge and one sentence. The six states never look alike: shape, word, border and colour all differ.
 
 import { Icon } from "../icons";
-import { t, word } from "../i18n";
-import { clock, full } from "../time";
-import { nameOf, useMe } from "../who";
-import type { Hold, Me, Risk } from "../wire";
+import { t } from "../i18n";
+import { clock } from "../time";
+import { nameOf } from "../who";
+import type { Hold, Me } from "../wire";
 
 export function StateBadge({ hold }: { hold: Hold }) {
   return (
     <span class={`badge state-${hold.state}`}>
       <Icon name={hold.state} />
       {t(`state.${hold.state}`)}
-    </span>
-  );
-}
-
-export function RiskBadge({ risk }: { risk: Risk }) {
-  return (
-    <span class={`badge risk-${risk}`}>
-      {risk === "high" || risk === "critical" ? <Icon name="warning" /> : null}
-      {word("hold.risk", risk)}
     </span>
   );
 }
@@ -45,20 +36,4 @@ export function settledText(hold: Hold, me: Me): string {
       if (!stands?.at) return t("settled.cancelled");
       return name ? t("settled.cancelled.by", { name, at }) : t("settled.cancelled.at", { at });
   }
-}
-
-export function SettledLine({ hold }: { hold: Hold }) {
-  const me = useMe();
-  const decision = hold.decision;
-  const at = decision?.at ?? hold.cancelled?.at;
-  return (
-    <p class={`settled state-${hold.state}`} data-settled={hold.state} tabIndex={-1}>
-      <Icon name={hold.state} />
-      <span>
-        <strong>{settledText(hold, me)}</strong>
-        {decision?.via && decision.by ? <span class="muted"> · {t("settled.via", { via: decision.via })}</span> : null}
-      </span>
-      {at ? <time class="sr" dateTime={at}>{full(at)}</time> : null}
-    </p>
-  );
 }

@@ -1,23 +1,28 @@
-// One hold, on its own page or in a session: what is asked, how it stands, and how to answer it.
+// One hold, on its own page or in a session, in the order of an approver's questions: how bad and how long, what and how much,
+// where, anything odd, four facts, what will run, what the model says of it. The bar to decide is always in view.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { FoldsOf } from "../foreign";
-import { Icon } from "../icons";
-import { t, word } from "../i18n";
+import { useCalm } from "../calm";
+import { Caption, foreignOf, FoldsOf, Lines } from "../foreign";
+import { t } from "../i18n";
 import { holdPath } from "../route";
 import { personName, useMe } from "../who";
-import type { Hold } from "../wire";
+import type { Headline, Hold } from "../wire";
+import { About, RecordFacts } from "./about";
 import { AnswerControls } from "./answer";
 import { useAnswering } from "./answering";
-import { needsTag } from "./confirm";
+import { BeforeBar } from "./bar";
 import { DecisionDetails } from "./decision";
-import { Exact, Rationale } from "./exact";
-import { Expiry, Facts, Standing } from "./facts";
+import { DoneBanner, NextBar } from "./done";
+import { FourFacts, Quorum } from "./facts";
+import { EffectLine, headlineOf, Targets, verbText } from "./headline";
 import { OutcomeView } from "./outcome";
-import { Title } from "./parts";
+import { Parts } from "./parts";
 import { Refusal } from "./refusal";
 import { Reveal } from "./reveal";
-import { RiskBadge, SettledLine, StateBadge } from "./state";
+import { StaleNote } from "./stale";
+import { Topline } from "./topline";
+import { FrontWarnings, MoreWarnings } from "./warnings";
 
 interface Props {
   hold: Hold;
@@ -32,108 +37,108 @@ export function HoldView({ hold, place }: Props) {
   const shown = stale ? read : hold;
   const answering = useAnswering(shown);
   const pending = hold.state === "pending";
+  const calm = useCalm(`${hold.id} ${shown.digest} ${hold.state}`);
   const article = useRef<HTMLElement>(null);
+  const [edited, setEdited] = useState<Headline | null>(null);
   // What was opened of another call says nothing about this one.
   const [folds, setFolds] = useState<{ digest: string; opened: ReadonlySet<string> }>({ digest: "", opened: new Set() });
   const opened = folds.digest === shown.digest ? folds.opened : new Set<string>();
   const open = (key: string) => setFolds({ digest: shown.digest, opened: new Set([...opened, key]) });
+  // Read while it waited, and decided by somebody else.
+  const [waited] = useState(pending);
+  const elsewhere = waited && !pending && !answering.sent && Boolean(hold.decision);
   useEffect(() => {
     // The button that was pressed is gone; without this a keyboard would be back at the top of the page.
     const lost = document.activeElement === null || document.activeElement === document.body;
-    if (!pending && lost) article.current?.querySelector<HTMLElement>(".settled")?.focus({ preventScroll: true });
+    if (!pending && lost) article.current?.querySelector<HTMLElement>(".done")?.focus({ preventScroll: true });
+    // What was decided stands on top, and the eyes are at the bar.
+    if (!pending && waited && place === "page") article.current?.scrollIntoView({ block: "start" });
   }, [pending]);
-  // Answering a question runs nothing, so that its risk is worth a word only when somebody raised it.
-  const question = hold.kind === "choose" || hold.kind === "fill";
   const Heading = place === "page" ? "h1" : "h3";
+  const headline = edited ?? headlineOf(shown);
+  const whole = place === "page" || pending;
 
   return (
     <FoldsOf.Provider value={{ opened, open }}>
-    <article ref={article} class={`hold hold-${place} state-${hold.state}`} data-hold={hold.id} data-kind={hold.kind} data-state={hold.state} aria-busy={answering.busy}>
-      <header class="hold-head">
-        <p class="badges">
-          <StateBadge hold={hold} />
-          <span class="badge kind">{word("hold.kind", hold.kind)}</span>
-          {question && !needsTag(hold) ? null : <RiskBadge risk={hold.risk} />}
-          <code class="badge">{hold.tag}</code>
-        </p>
-        <Heading class="hold-title" tabIndex={place === "page" ? -1 : undefined}>
-          <Title hold={shown} />
-        </Heading>
-        {pending ? <p class="muted"><PendingLine hold={hold} /></p> : <SettledLine hold={hold} />}
-        {pending ? <Standing hold={hold} /> : null}
-      </header>
-
-      {answering.refused ? <Refusal problem={answering.refused} /> : null}
-      {stale ? <Stale show={() => setRead(hold)} /> : null}
-
-      {pending ? null : <DecisionDetails hold={hold} />}
-      <OutcomeView hold={hold} withResult={place === "page"} />
-      {place === "page" || pending ? <Body hold={shown} place={place} stale={stale} /> : null}
-      {pending ? <AnswerControls key={shown.digest} hold={shown} answering={answering} stale={stale} /> : null}
-
-      {place === "page" ? (
-        <section class="all-facts" aria-label={t("hold.details")}>
-          <h2>{t("hold.details")}</h2>
-          <Facts hold={stale ? { ...hold, digest: shown.digest } : hold} />
-        </section>
-      ) : (
-        <details class="facts-more">
-          <summary>{t("hold.details")}</summary>
-          {pending ? null : <Body hold={shown} place={place} stale={false} />}
-          <Facts hold={hold} />
-        </details>
-      )}
-      {place === "session" ? (
-        <p class="own-page">
-          <a href={holdPath(hold.id)}>{t("hold.open_page")}</a>
-        </p>
-      ) : null}
-    </article>
+      <article ref={article} class={`card hold hold-${place} state-${hold.state}`} data-hold={hold.id} data-kind={hold.kind} data-state={hold.state} aria-busy={answering.busy} aria-labelledby={`verb-${hold.id}`}>
+        {pending ? null : <DoneBanner hold={hold} elsewhere={elsewhere} />}
+        <div class="card-in">
+          <header class="card-head">
+            <Topline hold={hold} />
+            <Heading class="verb hold-title" id={`verb-${hold.id}`} tabIndex={place === "page" ? -1 : undefined}>
+              {verbText(headline)}
+            </Heading>
+            <Targets hold={shown} />
+            <EffectLine hold={shown} />
+          </header>
+          {answering.refused && !stale ? <Refusal problem={answering.refused} /> : null}
+          {pending ? null : <DecisionDetails hold={hold} />}
+          {stale ? <StaleNote read={read} now={hold} refused={answering.refused?.code ?? null} /> : null}
+          <OutcomeView hold={hold} withResult={place === "page"} />
+          {whole ? <Body hold={shown} place={place} /> : <SettledBody hold={shown} place={place} />}
+          {place === "page" && !pending ? <About hold={hold} /> : null}
+          {place === "session" ? (
+            <p class="own-page">
+              <a href={holdPath(hold.id)}>{t("hold.open_page")}</a>
+            </p>
+          ) : null}
+        </div>
+        <BeforeBar.Provider value={place === "page" ? <div class="card-in"><About hold={hold} /></div> : null}>
+        {pending ? <AnswerControls key={shown.digest} hold={shown} now={hold} answering={answering} stale={stale} calm={calm} keys={place === "page"} showNew={() => setRead(hold)} setEdited={setEdited} /> : null}
+        </BeforeBar.Provider>
+        {pending || place === "session" ? null : <NextBar hold={hold} keys={place === "page"} />}
+      </article>
     </FoldsOf.Provider>
   );
 }
 
-function Body({ hold, place, stale }: Props & { stale: boolean }) {
-  // A question's options and fields are drawn as controls, so its text may wait behind a word where space is short.
-  const question = hold.kind === "choose" || hold.kind === "fill";
+function SettledBody(props: Props) {
   return (
-    <>
-      {question && place === "session" ? (
-        <details class="facts-more">
-          <summary>{t("hold.exact.question")}</summary>
-          <Exact hold={hold} stale={stale} />
-        </details>
-      ) : (
-        <Exact hold={hold} stale={stale} />
-      )}
-      {hold.two_phase && hold.state === "pending" && hold.kind === "approve" ? <p class="note">{t("hold.two_phase")}</p> : null}
-      <Reveal hold={hold} />
-      <Rationale hold={hold} />
-    </>
+    <details class="record">
+      <summary>{t("hold.details")}</summary>
+      <div class="record-in">
+        <Body {...props} />
+      </div>
+    </details>
   );
 }
 
-function PendingLine({ hold }: { hold: Hold }) {
+function Body({ hold, place }: Props) {
   const me = useMe();
+  const pending = hold.state === "pending";
+  // A question that waits draws its options and fields as controls.
+  const controls = pending && (hold.kind === "choose" || hold.kind === "fill");
+  const gates = hold.kind === "approve" && hold.call !== null;
+  const title =
+    hold.kind === "settle" ? t("card.call_in_question")
+    : hold.kind === "perform" ? t("card.todo")
+    : !gates ? null
+    : pending ? t(headlineOf(hold).verb === "edit_files" ? "card.change" : "card.run")
+    : hold.outcome ? t("card.ran")
+    : t("card.not_run");
   return (
     <>
-      {t("hold.expires")}: <Expiry hold={hold} />
-      {hold.claimed_by ? <> · {t("hold.claimed", { name: personName(hold.claimed_by, me) })}</> : null}
+      {hold.claimed_by && pending ? <p class="note">{t("hold.claimed", { name: personName(hold.claimed_by, me) })}</p> : null}
+      <FrontWarnings hold={hold} />
+      <Quorum hold={hold} />
+      <FourFacts hold={hold} />
+      <MoreWarnings hold={hold} />
+      {hold.view?.parts ? <Parts hold={hold} controls={controls} title={title} said={<Rationale hold={hold} />} record={place === "page" ? <RecordFacts hold={hold} /> : <code class="digest">{hold.digest}</code>} /> : null}
+      {hold.two_phase && pending && hold.kind === "approve" ? <p class="note">{t("hold.two_phase")}</p> : null}
+      <Reveal hold={hold} />
     </>
   );
 }
 
-function Stale({ show }: { show: () => void }) {
+/** Apart from the call, so that the one cannot pass for the other. */
+function Rationale({ hold }: { hold: Hold }) {
+  if (!hold.rationale) return null;
   return (
-    <div class="stale" role="alert">
-      <p>
-        <Icon name="warning" />
-        <strong>{t("stale.title")}</strong>
-      </p>
-      <p>{t("stale.text")}</p>
-      <button type="button" class="primary" onClick={show}>
-        {t("stale.show")}
-      </button>
-    </div>
+    <figure class="fx rationale" aria-label={t("hold.rationale")}>
+      <Caption label={t("hold.rationale")} by="">
+        {t("hold.rationale.note")}
+      </Caption>
+      <Lines lines={foreignOf(hold.rationale).lines} prose />
+    </figure>
   );
 }

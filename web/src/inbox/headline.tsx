@@ -1,9 +1,3 @@
-// What a row says is asked. Words of the asker stand on sand, as everywhere.
+// What a row says is asked: verb and amount in our words, and where.
 
-import { Chip } from "../foreign";
-import { titleOf } from "../holds/parts";
-import type { Hold } from "../wire";
-
-export function RowHeadline({ hold }: { hold: Hold }) {
-  return <Chip text={titleOf(hold)} />;
-}
+export { RowHeadline } from "../holds/headline";

@@ -1,9 +1,11 @@
 // The words of the page in English. The other languages must have exactly these keys; the compiler checks it.
 
+import { enCard } from "./en_card";
 import { enFrame } from "./en_frame";
 
 export const en = {
   ...enFrame,
+  ...enCard,
   // frame
   "app.name": "Holdpoint",
   "app.skip": "Skip to content",
@@ -115,7 +117,7 @@ export const en = {
   "hold.no_view": "The server sent no exact text of this call, so it cannot be approved here.",
   "hold.warning": "Warning",
   "hold.rationale": "The model's own words",
-  "hold.rationale.note": "Written by the model; nobody has checked it. Decide by the exact call above.",
+  "hold.rationale.note": "not checked by anyone",
   "hold.rationale.note.question": "Written by the model; nobody has checked it.",
   "view.label.title": "Title",
   "view.label.edit": "Changed by an edit",
@@ -200,7 +202,7 @@ export const en = {
   "reveal.hide": "Hide secrets",
   "reveal.note": "Only for those who may answer. The log says that you looked.",
   "settled.secret": "(secret, not shown)",
-  "settled.responded": "Answered in the tool's place",
+  "settled.responded": "Replied instead",
   "settled.performed": "Result given",
   "settled.performed.error": "Error given",
   "settled.edited": "Approved with edited arguments",
@@ -240,7 +242,7 @@ export const en = {
   "approve.go_on": "Let it go on",
   "approve.session": "Approve for this session",
   "approve.session.note": "The same call with the same arguments will then run in this session without asking again.",
-  "approve.edit": "Edit arguments…",
+  "approve.edit": "Edit…",
   "approve.edit.label": "Arguments (JSON)",
   "approve.edit.submit": "Approve the edited call",
   "approve.edit.note": "Edited arguments are checked and ruled on again. Others may have to approve them too.",
@@ -248,9 +250,9 @@ export const en = {
   "approve.edit.same": "Nothing is changed.",
   "approve.edit.secret": "[secret] stands for a value that is not shown. Type the real value in its place; the placeholder is not sent.",
   "approve.edit.unsafe": "The arguments hold numbers too large to edit in a browser without changing them. Use the terminal.",
-  "approve.respond": "Answer in its place…",
+  "approve.respond": "Reply instead…",
   "approve.respond.label": "What the model gets instead of the tool's result",
-  "approve.respond.submit": "Answer in its place",
+  "approve.respond.submit": "Reply instead",
   "approve.respond.note": "The call does not run.",
   "confirm.title": "Confirm: {risk}",
   "confirm.label": "Type {tag} to approve exactly what is shown above",
@@ -261,7 +263,7 @@ export const en = {
   "deny.go_on.reason": "Reason (kept with the run)",
   "deny.go_on.submit": "End the run",
   "deny.submit": "Deny",
-  "deny.stop": "Deny and stop the run",
+  "deny.stop": "Deny and stop",
   "choose.one": "Choose one",
   "choose.many": "Choose one or more",
   "choose.link_opened": "I have opened the link",
@@ -286,7 +288,7 @@ export const en = {
   "perform.content": "Result",
   "perform.error": "It did not work (this is an error)",
   "perform.submit": "Give the result",
-  "settle.note": "Holdpoint started this call and then lost sight of it, for example because the machine stopped. It may have run fully, in part, or not at all. Holdpoint does not run it again by itself. Look at the target system, and then say what really happened.",
+  "settle.note": "Holdpoint started this call and then lost sight of it, for example because the machine stopped. It may have run fully, in part, or not at all, and it is not run again by itself. Look at the target system first, then say what you found.",
   "settle.legend": "What really happened?",
   "settle.succeeded": "It did happen",
   "settle.succeeded.note": "The model is told that it succeeded, with what you write below.",
@@ -300,7 +302,7 @@ export const en = {
   // stale views and refusals
   "stale.title": "The call has changed since it was shown to you",
   "stale.text": "What you read is no longer what would run. Read it again before you answer.",
-  "stale.show": "Show the changed call",
+  "stale.show": "Read the new call",
   "refused.decided": "Not counted: {name} had already decided ({what}, {at}).",
   "refused.decided.plain": "Not counted: this hold was already decided.",
   "refused.voted": "Not counted: you have already voted otherwise on this hold.",

@@ -1,10 +1,12 @@
 // The words of the page in Chinese.
 
 import type { en } from "./en";
+import { zhCard } from "./zh_card";
 import { zhFrame } from "./zh_frame";
 
 export const zh: Record<keyof typeof en, string> = {
   ...zhFrame,
+  ...zhCard,
   "app.name": "Holdpoint",
   "app.skip": "跳到正文",
   "app.loading": "正在加载…",
@@ -109,8 +111,8 @@ export const zh: Record<keyof typeof en, string> = {
   "hold.exact.stale": "您读到的内容（已不是将要运行的内容）",
   "hold.no_view": "服务器没有给出此调用的确切文本，因此不能在这里批准。",
   "hold.warning": "警告",
-  "hold.rationale": "模型自己的说法",
-  "hold.rationale.note": "由模型撰写，无人核实。请以上面的确切调用为准。",
+  "hold.rationale": "模型自己的话",
+  "hold.rationale.note": "无人核实",
   "hold.rationale.note.question": "由模型撰写，无人核实。",
   "view.label.title": "标题",
   "view.label.edit": "修改之处",
@@ -194,7 +196,7 @@ export const zh: Record<keyof typeof en, string> = {
   "reveal.hide": "隐藏机密",
   "reveal.note": "仅限可以答复的人。日志会记下您看过。",
   "settled.secret": "（机密，不显示）",
-  "settled.responded": "代替工具作答",
+  "settled.responded": "已改为回复",
   "settled.performed": "给出的结果",
   "settled.performed.error": "给出的错误",
   "settled.edited": "以修改后的参数批准",
@@ -232,7 +234,7 @@ export const zh: Record<keyof typeof en, string> = {
   "approve.go_on": "允许继续",
   "approve.session": "在此会话内批准",
   "approve.session.note": "此后在此会话中，同一调用、同一参数将不再询问而直接运行。",
-  "approve.edit": "修改参数…",
+  "approve.edit": "修改…",
   "approve.edit.label": "参数（JSON）",
   "approve.edit.submit": "批准修改后的调用",
   "approve.edit.note": "修改后的参数会重新校验并重新按规则裁定，可能还需要他人批准。",
@@ -240,9 +242,9 @@ export const zh: Record<keyof typeof en, string> = {
   "approve.edit.same": "没有任何修改。",
   "approve.edit.secret": "[secret] 代表一个不显示的值。请在该处输入真实的值；占位符不会被发送。",
   "approve.edit.unsafe": "参数中的数字过大，在浏览器中修改会失真。请使用终端。",
-  "approve.respond": "代替工具作答…",
+  "approve.respond": "改为回复…",
   "approve.respond.label": "模型将得到以下内容，而不是工具的结果",
-  "approve.respond.submit": "代替工具作答",
+  "approve.respond.submit": "改为回复",
   "approve.respond.note": "此调用不会运行。",
   "confirm.title": "请确认：{risk}",
   "confirm.label": "输入 {tag}，以批准上面显示的确切内容",
@@ -253,7 +255,7 @@ export const zh: Record<keyof typeof en, string> = {
   "deny.go_on.reason": "理由（随运行保存）",
   "deny.go_on.submit": "结束运行",
   "deny.submit": "拒绝",
-  "deny.stop": "拒绝并停止运行",
+  "deny.stop": "拒绝并停止",
   "choose.one": "选择一项",
   "choose.many": "选择一项或多项",
   "choose.link_opened": "我已打开链接",
@@ -291,7 +293,7 @@ export const zh: Record<keyof typeof en, string> = {
 
   "stale.title": "此调用在显示给您之后已改变",
   "stale.text": "您读到的已不是将要运行的内容。请重新阅读后再答复。",
-  "stale.show": "显示改变后的调用",
+  "stale.show": "阅读新的调用",
   "refused.decided": "未计入：{name} 已经决定（{what}，{at}）。",
   "refused.decided.plain": "未计入：此事项已有决定。",
   "refused.voted": "未计入：您已对此事项投过不同的票。",

@@ -204,6 +204,11 @@ fn form_field(field: &FormField) -> Value {
     })
 }
 
+/// A foreign text as the HTTP API sends it.
+pub fn foreign_json(text: &ForeignText) -> Value {
+    foreign(text)
+}
+
 fn foreign(text: &ForeignText) -> Value {
     json!({
         "bytes": text.bytes(),

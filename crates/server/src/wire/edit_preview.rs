@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answer::bad_arguments;
+use super::headline::Headline;
 use super::hold::{Audience, Call, Hold, HoldPreview};
 use super::text::Text;
 use super::view::View;
@@ -45,14 +46,16 @@ pub(crate) struct EditPreview<'a> {
     /// Whether the caller's approval would count for the edited call; otherwise the hold waits for others.
     may_approve: bool,
     call: Option<Call<'a>>,
+    headline: Headline,
     preview: HoldPreview<'a>,
     view: View,
 }
 
 impl<'a> EditPreview<'a> {
     pub(crate) fn of(preview: &'a engine::EditPreview) -> EditPreview<'a> {
-        let Hold { digest, title, risk, rule, audience, call, preview: found, view, .. } =
-            Hold::of(&preview.hold);
+        let Hold {
+            digest, title, risk, rule, audience, call, headline, preview: found, view, ..
+        } = Hold::of(&preview.hold);
         EditPreview {
             digest,
             title,
@@ -62,6 +65,7 @@ impl<'a> EditPreview<'a> {
             audience,
             may_approve: preview.may_approve,
             call,
+            headline,
             preview: found,
             view,
         }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, Secrets};
+use super::headline::Headline;
 use super::text::{Text, texts};
 use super::view::View;
 
@@ -41,6 +42,7 @@ pub(crate) struct Hold<'a> {
     /// Equal for two holds that ask about the same call: tool, arguments, directory, and who makes it.
     group: Option<Text<Digest>>,
     pub(super) call: Option<Call<'a>>,
+    pub(super) headline: Headline,
     pub(super) view: View,
     two_phase: bool,
     pub(super) preview: HoldPreview<'a>,
@@ -208,6 +210,7 @@ impl<'a> Hold<'a> {
             digest: Text(hold.digest()),
             group: hold.call.as_deref().map(|call| Text(call.match_key())),
             call: hold.call.as_deref().map(Call::of),
+            headline: Headline::of(hold),
             view: View::of(hold),
             two_phase: hold.two_phase,
             preview: HoldPreview {

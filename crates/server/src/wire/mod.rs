@@ -11,6 +11,7 @@ mod configured;
 mod edit_preview;
 mod event;
 mod figures;
+mod headline;
 mod hold;
 mod inbox;
 mod many_answers;

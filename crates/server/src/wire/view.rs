@@ -144,7 +144,7 @@ enum Author {
 /// Text that somebody else wrote. Each line is a list of spans.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what the domain writes")]
-struct ForeignText {
+pub(super) struct ForeignText {
     /// Of the exact text.
     bytes: u64,
     lines: Vec<Vec<Span>>,

@@ -1,0 +1,486 @@
+//! The first line of a card: verb, amount and target of what is asked, in types, so that every surface words it itself.
+//!
+//! It is made whenever a hold is shown, from parts that are stored and digested: the kind of a title that a tool of ours
+//! gave, the facts of a statement, the phrases of an execution context, and the arguments themselves. A title that anybody else wrote
+//! says nothing here. Where none of these tells what a call does, the effect is unknown, and the headline says so.
+
+mod arguments;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+pub use stage::DeployStage;
+
+use super::foreign::ForeignText;
+use crate::budget::UsedUp;
+use crate::call::Call;
+use crate::caption::{Caption, CaptionKind, RowChange};
+use crate::hold::{Hold, Question};
+use crate::phrase::PhraseCode;
+use crate::policy::shell_facts;
+use crate::schema::redacted;
+use crate::shell::ShellKind;
+use crate::sql_facts::{SqlFacts, SqlKind};
+use crate::tool::Effects;
+
+/// ```
+/// # use holdpoint_domain::view::{HeadlineAmount, HeadlineVerb};
+/// assert_eq!(HeadlineVerb::DeleteRows.name(), "delete_rows");
+/// assert_eq!(HeadlineAmount::Rows { rows: 214, more: 0, estimated: false }.unit(), "rows");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    pub verb: HeadlineVerb,
+    pub amount: Option<HeadlineAmount>,
+    /// Where it acts, the nearest first.
+    pub targets: Vec<HeadlineTarget>,
+    pub stage: Option<DeployStage>,
+    pub effect: KnownEffect,
+    pub undo: UndoHint,
+    /// What a command line does, read from its text.
+    pub shell: Vec<ShellKind>,
+    /// The question is whether this happened, not whether it may.
+    pub in_question: bool,
+}
+
+macro_rules! named {
+    ($(#[$meta:meta])* $type:ident { $($(#[$doc:meta])* $variant:ident $name:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $type {
+            /// Every one that there is, so that surfaces can be tested and described.
+            pub const ALL: &'static [$type] = &[$($type::$variant,)*];
+
+            /// In the API.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+named! {
+    HeadlineVerb {
+        InsertRows "insert_rows",
+        /// Rows that are in the way are overwritten.
+        UpsertRows "upsert_rows",
+        UpdateRows "update_rows",
+        DeleteRows "delete_rows",
+        DropTable "drop_table",
+        CreateTable "create_table",
+        AlterTable "alter_table",
+        ChangeTables "change_tables",
+        QueryDatabase "query_database",
+        RunCommand "run_command",
+        RunScript "run_script",
+        SendRequest "send_request",
+        EditFiles "edit_files",
+        Deploy "deploy",
+        /// What the tool does is not known.
+        CallTool "call_tool",
+        /// A person or their browser does it.
+        CarryOut "carry_out",
+        ChooseOne "choose_one",
+        ChooseMany "choose_many",
+        FillForm "fill_form",
+        AnswerQuestion "answer_question",
+        /// A run that used up a budget.
+        GoOn "go_on",
+        /// A program asks for leave, and names no call.
+        Permit "permit",
+    }
+}
+
+named! {
+    /// How the server knows what a call does.
+    KnownEffect {
+        /// It was tried, and undone.
+        Measured "measured",
+        Estimated "estimated",
+        /// Read from the exact call.
+        Parsed "parsed",
+        /// Read from the exact call, which somebody else carries out.
+        Elsewhere "elsewhere",
+        Unknown "unknown",
+    }
+}
+
+named! {
+    /// What can be done when it turns out to be wrong.
+    UndoHint {
+        ChangesNothing "changes_nothing",
+        CannotBeUndone "cannot_be_undone",
+        NotKnown "not_known",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeadlineAmount {
+    /// `more`: through triggers and foreign keys.
+    Rows {
+        rows: u64,
+        more: u64,
+        estimated: bool,
+    },
+    Commands {
+        count: u64,
+    },
+    /// Lines are counted in the diff, if there is one.
+    Files {
+        count: u64,
+        lines: Option<ChangedLines>,
+    },
+    Options {
+        count: u64,
+    },
+    Fields {
+        count: u64,
+    },
+    Budget(UsedUp),
+    /// Of a request.
+    Method {
+        method: &'static str,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedLines {
+    pub added: u64,
+    pub removed: u64,
+}
+
+impl HeadlineAmount {
+    /// In the API.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            HeadlineAmount::Rows { .. } => "rows",
+            HeadlineAmount::Commands { .. } => "commands",
+            HeadlineAmount::Files { .. } => "files",
+            HeadlineAmount::Options { .. } => "options",
+            HeadlineAmount::Fields { .. } => "fields",
+            HeadlineAmount::Budget(used_up) => used_up.of.name(),
+            HeadlineAmount::Method { .. } => "method",
+        }
+    }
+}
+
+named! {
+    /// What a target is.
+    TargetRole {
+        Table "table",
+        Database "database",
+        Host "host",
+        Path "path",
+        Directory "directory",
+        File "file",
+        User "user",
+        Program "program",
+        Tool "tool",
+        Server "server",
+        Project "project",
+        Platform "platform",
+        /// A short argument of a call whose effect is unknown, with its name.
+        Argument "argument",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadlineTarget {
+    pub role: TargetRole,
+    /// Of an argument.
+    pub name: Option<ForeignText>,
+    pub text: ForeignText,
+}
+
+impl HeadlineTarget {
+    fn new(role: TargetRole, text: &str) -> HeadlineTarget {
+        HeadlineTarget { role, name: None, text: ForeignText::line(text) }
+    }
+
+    /// Made visible before.
+    fn marked(role: TargetRole, text: &str) -> HeadlineTarget {
+        HeadlineTarget { role, name: None, text: ForeignText::marked(text) }
+    }
+}
+
+impl Headline {
+    pub fn of(hold: &Hold) -> Headline {
+        let mut headline = match (&hold.question, hold.call.as_deref()) {
+            (Question::Choose { options, multiple, .. }, _) => {
+                let count = options.len() as u64;
+                let verb =
+                    if *multiple { HeadlineVerb::ChooseMany } else { HeadlineVerb::ChooseOne };
+                Headline::question(verb, Some(HeadlineAmount::Options { count }))
+            }
+            (Question::Fill { schema }, _) => {
+                let properties = schema.as_ref().and_then(|schema| schema.get("properties"));
+                match properties.and_then(|all| all.as_object()).map_or(0, |all| all.len() as u64) {
+                    0 => Headline::question(HeadlineVerb::AnswerQuestion, None),
+                    count => Headline::question(
+                        HeadlineVerb::FillForm,
+                        Some(HeadlineAmount::Fields { count }),
+                    ),
+                }
+            }
+            (_, Some(call)) => Headline::of_call(hold, call),
+            (_, None) => match hold.title.kind() {
+                Some(CaptionKind::GoOn(used_up)) => {
+                    let amount = HeadlineAmount::Budget(*used_up);
+                    Headline::question(HeadlineVerb::GoOn, Some(amount))
+                }
+                _ => Headline {
+                    effect: KnownEffect::Unknown,
+                    undo: UndoHint::NotKnown,
+                    ..Headline::question(HeadlineVerb::Permit, None)
+                },
+            },
+        };
+        if let Some(CaptionKind::ServerAsks { server, .. }) = told(&hold.title) {
+            headline.targets.push(HeadlineTarget::marked(TargetRole::Server, server));
+        }
+        headline.in_question = hold.question == Question::Settle;
+        headline.stage = DeployStage::among(&headline.targets);
+        headline
+    }
+
+    /// Answering runs nothing by itself.
+    fn question(verb: HeadlineVerb, amount: Option<HeadlineAmount>) -> Headline {
+        Headline {
+            verb,
+            amount,
+            targets: Vec::new(),
+            stage: None,
+            effect: KnownEffect::Parsed,
+            undo: UndoHint::ChangesNothing,
+            shell: Vec::new(),
+            in_question: false,
+        }
+    }
+
+    fn of_call(hold: &Hold, call: &Call) -> Headline {
+        let mut headline = Headline::question(HeadlineVerb::CallTool, None);
+        // A program carries its own call out; here a person or a browser does.
+        if matches!(hold.question, Question::Perform { .. }) {
+            headline.verb = HeadlineVerb::CarryOut;
+            headline.effect = KnownEffect::Elsewhere;
+            headline.targets.push(HeadlineTarget::new(TargetRole::Tool, &call.tool));
+        } else if !headline.read_caption(hold, call)
+            && !headline.read_command(hold, call)
+            && !headline.read_edit(hold, call)
+        {
+            headline.effect = KnownEffect::Unknown;
+            headline.targets.push(HeadlineTarget::new(TargetRole::Tool, &call.tool));
+        }
+        headline.read_phrases(call);
+        if headline.effect == KnownEffect::Unknown {
+            let shown = redacted(call.arguments.value(), &call.secrets);
+            headline.targets.extend(arguments::short_arguments(&shown));
+        }
+        headline.undo = headline.judge_undo(call);
+        headline
+    }
+
+    /// What a tool of ours says about its call. Only such a title has a kind.
+    fn read_caption(&mut self, hold: &Hold, call: &Call) -> bool {
+        let sends = hold.preview.summary.as_ref().and_then(|summary| match summary.kind() {
+            Some(CaptionKind::Sends { request }) => Some(request),
+            _ => None,
+        });
+        if let Some(request) = sends {
+            return self.read_request(request);
+        }
+        match told(&hold.title) {
+            Some(CaptionKind::ChangeRows { change, rows, estimated, table }) => {
+                let facts = call.context.sql.as_ref();
+                let more =
+                    facts.and_then(|facts| facts.rows).unwrap_or(*rows).saturating_sub(*rows);
+                self.verb = match (change, facts.map(|facts| facts.kind)) {
+                    (RowChange::Insert, Some(SqlKind::Upsert)) => HeadlineVerb::UpsertRows,
+                    (RowChange::Insert, _) => HeadlineVerb::InsertRows,
+                    (RowChange::Update, _) => HeadlineVerb::UpdateRows,
+                    (RowChange::Delete, _) => HeadlineVerb::DeleteRows,
+                };
+                let estimated = *estimated;
+                self.amount = Some(HeadlineAmount::Rows { rows: *rows, more, estimated });
+                self.effect =
+                    if estimated { KnownEffect::Estimated } else { KnownEffect::Measured };
+                self.targets.push(HeadlineTarget::marked(TargetRole::Table, table));
+            }
+            Some(CaptionKind::ChangeTables { .. }) => {
+                self.verb = arguments::defining_verb(call.arguments.value());
+                self.name_tables(call.context.sql.as_ref());
+            }
+            Some(CaptionKind::QueryDatabase { .. }) => {
+                self.verb = HeadlineVerb::QueryDatabase;
+                self.name_tables(call.context.sql.as_ref());
+            }
+            Some(CaptionKind::Deploy { project, target }) => {
+                self.verb = HeadlineVerb::Deploy;
+                self.targets.push(HeadlineTarget::marked(TargetRole::Project, project));
+                self.targets.push(HeadlineTarget::marked(TargetRole::Platform, target));
+            }
+            Some(CaptionKind::RunCommand { command }) => {
+                // A command tool has its words in its settings, and a shell tool in its arguments.
+                if !self.read_command(hold, call) {
+                    self.verb = HeadlineVerb::RunCommand;
+                    self.amount = Some(HeadlineAmount::Commands { count: 1 });
+                    self.targets.push(HeadlineTarget::marked(TargetRole::Program, command));
+                }
+            }
+            Some(CaptionKind::RunInShell { .. }) => return self.read_command(hold, call),
+            _ => return false,
+        }
+        true
+    }
+
+    fn name_tables(&mut self, facts: Option<&SqlFacts>) {
+        let names = facts.map(|facts| facts.tables.names.as_slice()).unwrap_or_default();
+        // A change of the structure is also one of the database's own catalogue, which says nothing.
+        let own = |name: &&String| !name.starts_with("sqlite_") && !name.starts_with("pg_catalog.");
+        let shown = names.iter().filter(own).take(arguments::SHORT_ARGUMENTS_MAX);
+        self.targets.extend(shown.map(|name| HeadlineTarget::new(TargetRole::Table, name)));
+    }
+
+    /// `POST https://api.example.org/refunds`.
+    fn read_request(&mut self, line: &str) -> bool {
+        let Some((method, address)) = line.split_once(' ') else { return false };
+        let Some(method) = arguments::known_method(method) else { return false };
+        let Some((_, rest)) = address.split_once("://") else { return false };
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (host, path) = rest.split_at(end);
+        self.verb = HeadlineVerb::SendRequest;
+        self.amount = Some(HeadlineAmount::Method { method });
+        self.targets.push(HeadlineTarget::marked(TargetRole::Host, host));
+        if !path.is_empty() {
+            self.targets.push(HeadlineTarget::marked(TargetRole::Path, path));
+        }
+        true
+    }
+
+    /// A command line in the arguments, as rules read it.
+    fn read_command(&mut self, hold: &Hold, call: &Call) -> bool {
+        let Some(facts) = shell_facts(call.arguments.value()) else { return false };
+        let Some((script, count)) = arguments::command_count(call.arguments.value()) else {
+            return false;
+        };
+        self.verb = if script { HeadlineVerb::RunScript } else { HeadlineVerb::RunCommand };
+        self.amount = count.map(|count| HeadlineAmount::Commands { count });
+        self.shell = facts.kinds().to_vec();
+        self.effect = where_it_runs(hold);
+        if let Some(program) = arguments::program_of(call.arguments.value()) {
+            self.targets.push(HeadlineTarget::new(TargetRole::Program, program));
+        }
+        if let Some(folder) = arguments::folder_of(call.arguments.value()) {
+            self.targets.push(HeadlineTarget::new(TargetRole::Directory, folder));
+        }
+        true
+    }
+
+    /// A change of files, by the names that agents and MCP servers have for it.
+    fn read_edit(&mut self, hold: &Hold, call: &Call) -> bool {
+        let Some(files) = arguments::edited_files(&call.tool, call.arguments.value()) else {
+            return false;
+        };
+        let diff = hold.preview.diff.as_deref();
+        // The diff of an edited call, or of a tool's definition, is of something else.
+        let own = diff.filter(|_| hold.session().is_none() && call.revision == 1);
+        self.verb = HeadlineVerb::EditFiles;
+        self.effect = KnownEffect::Elsewhere;
+        let count = files.len() as u64;
+        self.amount = Some(HeadlineAmount::Files { count, lines: own.map(changed_lines) });
+        let shown = files.iter().take(arguments::SHORT_ARGUMENTS_MAX);
+        self.targets.extend(shown.map(|file| HeadlineTarget::new(TargetRole::File, file)));
+        true
+    }
+
+    /// What stands in the execution context: where, as whom, by which server.
+    fn read_phrases(&mut self, call: &Call) {
+        let mut add = |role, text: &str| {
+            let target = HeadlineTarget::new(role, text);
+            if !self.targets.contains(&target) {
+                self.targets.push(target);
+            }
+        };
+        if let Some(folder) = &call.context.working_directory {
+            add(TargetRole::Directory, folder);
+        }
+        for (_, phrase) in call.context.detail.phrases() {
+            let first = phrase.values.first().copied().unwrap_or_default();
+            match phrase.code {
+                // `main` says nothing; the name of the file does.
+                PhraseCode::Database | PhraseCode::DatabaseReadOnly => {
+                    let at = phrase.values.get(1).copied().unwrap_or_default();
+                    add(TargetRole::Database, at.rsplit('/').next().unwrap_or(first));
+                }
+                PhraseCode::Postgres | PhraseCode::PostgresReadOnly => {
+                    add(TargetRole::Database, first);
+                    add(TargetRole::Host, phrase.values.get(1).copied().unwrap_or_default());
+                }
+                PhraseCode::McpTool => add(TargetRole::Server, first),
+                PhraseCode::AsUser => add(TargetRole::User, first),
+                _ => {}
+            }
+        }
+    }
+
+    fn judge_undo(&self, call: &Call) -> UndoHint {
+        let destroys =
+            self.shell.iter().any(|kind| matches!(kind, ShellKind::Delete | ShellKind::Push));
+        match (self.verb, &self.amount) {
+            (
+                HeadlineVerb::UpsertRows
+                | HeadlineVerb::UpdateRows
+                | HeadlineVerb::DeleteRows
+                | HeadlineVerb::DropTable,
+                _,
+            )
+            | (_, Some(HeadlineAmount::Method { method: "DELETE" })) => UndoHint::CannotBeUndone,
+            (HeadlineVerb::QueryDatabase, _)
+            | (_, Some(HeadlineAmount::Method { method: "GET" | "HEAD" })) => {
+                UndoHint::ChangesNothing
+            }
+            _ if destroys => UndoHint::CannotBeUndone,
+            _ if self.shell.iter().all(|kind| *kind == ShellKind::Read)
+                && !self.shell.is_empty() =>
+            {
+                UndoHint::ChangesNothing
+            }
+            // Of a call that runs here the settings say so; of another its server only claims it.
+            _ if call.effects == Effects::ReadOnly
+                && !matches!(self.effect, KnownEffect::Unknown | KnownEffect::Elsewhere) =>
+            {
+                UndoHint::ChangesNothing
+            }
+            _ => UndoHint::NotKnown,
+        }
+    }
+}
+
+/// The kind of a title, also of one that was cut, or that asks what came of a call.
+fn told(title: &Caption) -> Option<&CaptionKind> {
+    match title.kind()? {
+        CaptionKind::Cut { of: inner, .. } | CaptionKind::WhatHappened { to: inner } => told(inner),
+        kind => Some(kind),
+    }
+}
+
+fn where_it_runs(hold: &Hold) -> KnownEffect {
+    match hold.session() {
+        Some(_) => KnownEffect::Parsed,
+        None => KnownEffect::Elsewhere,
+    }
+}
+
+fn changed_lines(diff: &str) -> ChangedLines {
+    let count = |sign: &str, head: &str| {
+        let lines = diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head));
+        lines.count() as u64
+    };
+    ChangedLines { added: count("+", "+++"), removed: count("-", "---") }
+}

@@ -1,0 +1,39 @@
+// The bar of a question: its one button sends the form in the card, and beside it one declines.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Kbd } from "../components";
+import { t } from "../i18n";
+import { useKey } from "../keys";
+import type { AnswerProps } from "./answer";
+import { Bar } from "./bar";
+import { DenyPanel } from "./deny";
+
+interface Props extends AnswerProps {
+  form: string;
+  label?: string;
+  note?: ComponentChildren;
+  /** A call that was started cannot be declined any more. */
+  final?: boolean;
+}
+
+export function QuestionBar(props: Props) {
+  const { answering, calm, keys, form, label, note, final = false } = props;
+  const [denying, setDenying] = useState(false);
+  const ready = calm && !answering.busy;
+  useKey("d", keys && ready && !denying && !final ? () => setDenying(true) : null);
+  if (denying) return <Bar above={<DenyPanel {...props} back={() => setDenying(false)} />} />;
+  return (
+    <Bar note={note}>
+      <button type="submit" form={form} class={`primary${calm ? "" : " settling"}`} disabled={!ready}>
+        {answering.busy ? t("answer.sending") : (label ?? t("answer.submit"))}
+      </button>
+      {final ? null : (
+        <button type="button" class="danger" disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setDenying(true)}>
+          {t("decline.open")}
+          {keys ? <Kbd>d</Kbd> : null}
+        </button>
+      )}
+    </Bar>
+  );
+}
