@@ -14,11 +14,12 @@ use crate::tally::{Runner, Tally};
 const SERVERS: &str = "crates/testkit/tests/mcp/servers";
 const GATE: &str = "crates/testkit/tests/mcp_gate";
 /// The longest first: two run at once.
-const GATE_FILES: [&str; 9] = [
+const GATE_FILES: [&str; 10] = [
     "proxy_legacy.test.mjs",
     "proxy_modern.test.mjs",
     "conformance.test.mjs",
     "upstreams.test.mjs",
+    "http_upstreams.test.mjs",
     "hostile.test.mjs",
     "git.test.mjs",
     "inspector.test.mjs",

@@ -12,52 +12,51 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::mcp::{INVALID_PARAMS, RawObject, RpcId, RpcMessage};
 
-use super::config::ToolNaming;
-use super::definitions::DefinitionStatus;
-use super::forms::FormRung;
-use super::gate::{
-    GateLeave, GateQuestion, GateStanding, PendingHold, QuestionContext, QuestionSubject,
-    match_key, report_outcome,
+use crate::config::ToolNaming;
+use crate::definitions::DefinitionStatus;
+use crate::era::{RequestMeta, UNSUPPORTED_VERSION};
+use crate::forms::FormRung;
+use crate::gate::{
+    GateLeave, GateQuestion, GateStanding, PendingHold, QuestionContext, QuestionSubject, match_key,
 };
-use super::listing::own_meta;
-use super::outcome::{CallOutcome, add_edit_note, state_text};
-use super::session::{ClientRequest, ProxySession};
-use super::states::OpenContinuation;
-use super::tasks::TaskState;
-use super::upstream::{Upstream, UpstreamError};
-use crate::cli::mcp::era::{RequestMeta, UNSUPPORTED_VERSION};
-use crate::cli::mcp::reply::{CallReply, RpcFailure};
-use crate::cli::mcp::waiting::{wait_until, with_progress};
+use crate::listing::own_meta;
+use crate::outcome::{CallOutcome, add_edit_note, state_text};
+use crate::reply::{CallReply, RpcFailure};
+use crate::session::{ClientRequest, ProxySession};
+use crate::states::OpenContinuation;
+use crate::tasks::TaskState;
+use crate::upstream::{Upstream, UpstreamError};
+use crate::waiting::with_progress;
 
 /// The members of a call that are read here, or belong to one exchange alone.
 const CALL_MEMBERS: [&str; 5] = ["name", "arguments", "_meta", "inputResponses", "requestState"];
 /// How often a question is asked anew because its approval went to another call, or its definition changed again.
 const ROUNDS_MAX: usize = 3;
 
-pub(super) struct GatedCall {
-    pub(super) id: RpcId,
-    pub(super) upstream: Arc<Upstream>,
+pub(crate) struct GatedCall {
+    pub(crate) id: RpcId,
+    pub(crate) upstream: Arc<Upstream>,
     index: usize,
     /// As the upstream calls it.
-    pub(super) tool: String,
+    pub(crate) tool: String,
     message: RpcMessage,
-    pub(super) params: RawObject,
-    pub(super) arguments: Arguments,
-    pub(super) meta: RequestMeta,
-    pub(super) key: Digest,
+    pub(crate) params: RawObject,
+    pub(crate) arguments: Arguments,
+    pub(crate) meta: RequestMeta,
+    pub(crate) key: Digest,
     cancelled: CancellationToken,
 }
 
 /// How long a call waits, and who is told that it does.
-pub(super) struct CallWait {
+pub(crate) struct CallWait {
     /// `None`: as long as people take.
     until: Option<Instant>,
     announce: Mutex<Option<oneshot::Sender<HoldId>>>,
-    pub(super) form: FormRung,
+    pub(crate) form: FormRung,
 }
 
 /// What became of the question whether a call may be made.
-pub(super) enum CallVerdict {
+pub(crate) enum CallVerdict {
     Run(GateLeave),
     Reply(CallReply),
     /// The client shows a form and repeats the call with what was answered.
@@ -65,7 +64,7 @@ pub(super) enum CallVerdict {
     Cancelled,
 }
 
-pub(super) enum Waited {
+pub(crate) enum Waited {
     Decided(serde_json::Value),
     Form(Box<RawValue>),
     Later,
@@ -73,7 +72,7 @@ pub(super) enum Waited {
 }
 
 impl ProxySession {
-    pub(super) fn start_call(
+    pub(crate) fn start_call(
         self: Arc<Self>,
         id: &RpcId,
         message: RpcMessage,
@@ -106,7 +105,7 @@ impl ProxySession {
         let arguments = Arguments::parse(text.as_bytes()).map_err(|why| bad(why.to_string()))?;
         let upstream = self.upstreams[index].clone();
         let source = Framed::new("holdpoint.mcp.source.v1")
-            .field("server", self.gate.client().server().as_str().as_bytes())
+            .field("server", self.gate.service().source().as_bytes())
             .field("upstream", upstream.config.place().as_bytes())
             .finish();
         let key = match_key(source, &tool, &arguments, &params.others_text(&CALL_MEMBERS));
@@ -162,7 +161,7 @@ impl ProxySession {
         let wait = CallWait { until, announce: Mutex::default(), form };
         let token = call.meta.progress_token.as_deref();
         let clear = self.clear_call(&call, &wait);
-        match with_progress(self.out(), token, "waiting for a person", clear).await {
+        match with_progress(self.out(), &call.id, token, "waiting for a person", clear).await {
             CallVerdict::Run(leave) => self.finish_call(&call, leave, None).await,
             CallVerdict::Reply(reply) => self.refuse_call(&call, reply).await,
             CallVerdict::Form(form) => self.reply(&call.id, &form).await,
@@ -226,7 +225,7 @@ impl ProxySession {
             context.offered_definition = Some(changed.offered.whole.clone());
             let digest = changed.offered.pin_digest(&changed.identity);
             let key = Framed::new("holdpoint.mcp.review.v1")
-                .field("server", self.gate.client().server().as_str().as_bytes())
+                .field("server", self.gate.service().source().as_bytes())
                 .field("upstream", upstream.config.scope().as_bytes())
                 .field("definition", digest.as_bytes())
                 .finish();
@@ -290,13 +289,13 @@ impl ProxySession {
         if let Some(announce) = announce {
             let _ = announce.send(pending.id);
         }
-        let client = self.gate.client();
+        let service = self.gate.service();
         let decided = async {
             match wait.until {
-                Some(until) => wait_until(client, pending.id, until).await,
+                Some(until) => service.wait_decided(pending.id, until).await,
                 None => loop {
                     let until = Instant::now() + self.options.wait;
-                    if let Some(hold) = wait_until(client, pending.id, until).await? {
+                    if let Some(hold) = service.wait_decided(pending.id, until).await? {
                         return Ok(Some(hold));
                     }
                 },
@@ -315,7 +314,7 @@ impl ProxySession {
         CallReply::failed(format!(
             "Nothing was run yet: this call waits for a person, at {}\nWhen it has been decided, call again with the same \
              arguments; an approval is used once. Do not try another way meanwhile.",
-            self.gate.client().page(pending.id)
+            self.gate.service().page(pending.id)
         ))
     }
 
@@ -420,12 +419,9 @@ impl ProxySession {
     }
 
     fn report(&self, hold: HoldId, ended: Result<(), String>) {
-        let client = self.gate.client().clone();
+        let service = self.gate.service().clone();
         self.reports.spawn(async move {
-            let _ = match &ended {
-                Ok(()) => report_outcome(&client, hold, "succeeded", None).await,
-                Err(why) => report_outcome(&client, hold, "failed", Some(why)).await,
-            };
+            let _ = service.report(hold, ended).await;
         });
     }
 
@@ -449,7 +445,7 @@ impl ProxySession {
                 };
             }
         };
-        let task = self.call_tasks.start(hold, call.cancelled.clone());
+        let task = self.call_tasks.start(hold, call.cancelled.clone(), self.now());
         self.reply(&call.id, &task).await;
         let state = match clear.await {
             CallVerdict::Run(leave) => {
@@ -462,7 +458,7 @@ impl ProxySession {
             CallVerdict::Reply(reply) => completed(&reply.in_era(call.meta.era)),
             CallVerdict::Form(_) | CallVerdict::Cancelled => TaskState::Cancelled,
         };
-        self.call_tasks.finish(hold, state);
+        self.call_tasks.finish(hold, state, self.now());
     }
 }
 

@@ -12,12 +12,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tools::mcp::{McpCatalog, McpDefinition, PinError, PinStore, ServerIdentity, ToolPin};
 
-pub(super) struct DefinitionGate {
+pub struct DefinitionGate {
     state: Mutex<DefinitionState>,
     /// The list must be asked for before the next call.
     is_stale: AtomicBool,
     /// One look at a time.
-    pub(super) looking: tokio::sync::Mutex<()>,
+    pub(crate) looking: tokio::sync::Mutex<()>,
 }
 
 struct DefinitionState {
@@ -34,7 +34,7 @@ struct DefinitionState {
 
 /// How a tool stands to what was pinned.
 #[derive(Clone, Debug)]
-pub(super) enum DefinitionStatus {
+pub(crate) enum DefinitionStatus {
     /// As it was pinned.
     Pinned,
     /// Changed, or not there when the server was first seen: a person looks at it first.
@@ -43,14 +43,14 @@ pub(super) enum DefinitionStatus {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct UnreviewedDefinition {
-    pub(super) identity: ServerIdentity,
-    pub(super) offered: McpDefinition,
-    pub(super) pinned: Option<McpDefinition>,
+pub(crate) struct UnreviewedDefinition {
+    pub(crate) identity: ServerIdentity,
+    pub(crate) offered: McpDefinition,
+    pub(crate) pinned: Option<McpDefinition>,
 }
 
 impl DefinitionGate {
-    pub(super) fn new(pins: PinStore) -> DefinitionGate {
+    pub fn new(pins: PinStore) -> DefinitionGate {
         let state = DefinitionState {
             pins,
             identity: None,
@@ -70,31 +70,31 @@ impl DefinitionGate {
         self.state.lock().unpoisoned()
     }
 
-    pub(super) fn is_stale(&self) -> bool {
+    pub(crate) fn is_stale(&self) -> bool {
         self.is_stale.load(Ordering::Acquire)
     }
 
     /// A list is being asked for: whatever is said from now on makes it old again.
-    pub(super) fn begin_look(&self) {
+    pub(crate) fn begin_look(&self) {
         self.is_stale.store(false, Ordering::Release);
     }
 
-    pub(super) fn mark_stale(&self) {
+    pub(crate) fn mark_stale(&self) {
         self.is_stale.store(true, Ordering::Release);
     }
 
-    pub(super) fn identity(&self) -> Option<ServerIdentity> {
+    pub(crate) fn identity(&self) -> Option<ServerIdentity> {
         self.lock().identity.clone()
     }
 
-    pub(super) fn set_identity(&self, info: &Value) {
+    pub(crate) fn set_identity(&self, info: &Value) {
         if info.is_object() {
             self.lock().identity = Some(ServerIdentity::parse(info));
         }
     }
 
     /// What the client is being shown. A list that cannot be read leaves nothing that we could call known.
-    pub(super) fn note_shown(&self, result: &RawValue) {
+    pub(crate) fn note_shown(&self, result: &RawValue) {
         self.mark_stale();
         let mut state = self.lock();
         let mut page = serde_json::from_str::<Value>(result.get()).unwrap_or_default();
@@ -124,7 +124,7 @@ impl DefinitionGate {
     }
 
     /// The whole list, as we asked for it. The first one that is ever seen is pinned as it is.
-    pub(super) fn set_listed(&self, listed: McpCatalog) -> Result<(), PinError> {
+    pub(crate) fn set_listed(&self, listed: McpCatalog) -> Result<(), PinError> {
         let mut state = self.lock();
         if state.pins.is_first_use() {
             let pin = |name: &String| {
@@ -139,7 +139,7 @@ impl DefinitionGate {
         Ok(())
     }
 
-    pub(super) fn status(&self, tool: &str) -> DefinitionStatus {
+    pub(crate) fn status(&self, tool: &str) -> DefinitionStatus {
         let state = self.lock();
         let Some(listed) = &state.listed else { return DefinitionStatus::NotOffered };
         let Some(definition) = listed.find_definition(tool) else {
@@ -164,7 +164,7 @@ impl DefinitionGate {
     }
 
     /// A person agreed to it: from now on that is the definition.
-    pub(super) fn accept(&self, reviewed: &UnreviewedDefinition) -> Result<(), PinError> {
+    pub(crate) fn accept(&self, reviewed: &UnreviewedDefinition) -> Result<(), PinError> {
         let pin = ToolPin::new(reviewed.identity.clone(), &reviewed.offered);
         let mut state = self.lock();
         state.shown.remove(&reviewed.offered.name);
