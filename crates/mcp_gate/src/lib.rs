@@ -19,6 +19,7 @@ pub mod definitions;
 pub mod era;
 mod forms;
 pub mod gate;
+pub mod http;
 pub mod limits;
 mod listing;
 mod merge;

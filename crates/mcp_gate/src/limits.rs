@@ -53,8 +53,8 @@ pub const SESSIONS_PER_CALLER_MAX: usize = 32;
 /// A session in which nothing waits and nobody listens is ended after this.
 pub const SESSION_IDLE: Duration = Duration::from_secs(600);
 pub const SWEEP_EVERY: Duration = Duration::from_secs(15);
-/// An answer that takes longer is a stream, so that the connection shows life.
-pub const STREAM_AFTER: Duration = Duration::from_secs(1);
+/// An answer that takes longer is a stream, so that the connection shows life. A program that has to start first gets this far.
+pub const STREAM_AFTER: Duration = Duration::from_secs(5);
 /// Messages on one stream that its client has not taken yet.
 pub const STREAM_OUTBOX_MAX: usize = 64;
 /// A client that takes nothing for this long does not read.
