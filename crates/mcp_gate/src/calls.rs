@@ -44,7 +44,7 @@ pub(crate) struct GatedCall {
     pub(crate) arguments: Arguments,
     pub(crate) meta: RequestMeta,
     pub(crate) key: Digest,
-    cancelled: CancellationToken,
+    pub(crate) cancelled: CancellationToken,
 }
 
 /// How long a call waits, and who is told that it does.
@@ -53,6 +53,13 @@ pub(crate) struct CallWait {
     until: Option<Instant>,
     announce: Mutex<Option<oneshot::Sender<HoldId>>>,
     pub(crate) form: FormRung,
+}
+
+impl CallWait {
+    /// As long as people take, and nobody is told.
+    pub(crate) fn endless() -> CallWait {
+        CallWait { until: None, announce: Mutex::default(), form: FormRung::None }
+    }
 }
 
 /// What became of the question whether a call may be made.
@@ -84,6 +91,19 @@ impl ProxySession {
     }
 
     fn parse_call(&self, id: &RpcId, message: RpcMessage) -> Result<GatedCall, RpcFailure> {
+        let cancelled = match self.lock_requests().get(id) {
+            Some(ClientRequest::Held { cancelled }) => cancelled.clone(),
+            _ => return Err(RpcFailure::new(INVALID_PARAMS, "the request was cancelled")),
+        };
+        self.read_call(id, message, cancelled)
+    }
+
+    pub(crate) fn read_call(
+        &self,
+        id: &RpcId,
+        message: RpcMessage,
+        cancelled: CancellationToken,
+    ) -> Result<GatedCall, RpcFailure> {
         let bad = |why: String| RpcFailure::new(INVALID_PARAMS, why);
         let meta = RequestMeta::parse(&message).map_err(|version| {
             RpcFailure::new(
@@ -109,10 +129,6 @@ impl ProxySession {
             .field("upstream", upstream.config.place().as_bytes())
             .finish();
         let key = match_key(source, &tool, &arguments, &params.others_text(&CALL_MEMBERS));
-        let cancelled = match self.lock_requests().get(id) {
-            Some(ClientRequest::Held { cancelled }) => cancelled.clone(),
-            _ => return Err(bad("the request was cancelled".into())),
-        };
         let id = id.clone();
         Ok(GatedCall {
             id,
@@ -180,7 +196,7 @@ impl ProxySession {
     }
 
     /// Whether the call may be made. Every error is a no.
-    async fn clear_call(&self, call: &GatedCall, wait: &CallWait) -> CallVerdict {
+    pub(crate) async fn clear_call(&self, call: &GatedCall, wait: &CallWait) -> CallVerdict {
         let cleared = Box::pin(self.try_clear(call, wait)).await;
         cleared.unwrap_or_else(|error| CallVerdict::Reply(denied(&format!("{error:#}"))))
     }
@@ -445,11 +461,22 @@ impl ProxySession {
                 };
             }
         };
+        let kept = self.gate.service().keep_task(hold, &call.message.object.to_line()).await;
+        if let Err(error) = kept {
+            self.refuse_call(&call, denied(&format!("the task cannot be kept: {error:#}"))).await;
+            return call.cancelled.cancel();
+        }
         let task = self.call_tasks.start(hold, call.cancelled.clone(), self.now());
         self.reply(&call.id, &task).await;
-        let state = match clear.await {
+        let verdict = clear.await;
+        self.finish_task(hold, &call, verdict).await;
+    }
+
+    /// Makes the call of a task if it may be made, and keeps what came of it for the client.
+    pub(crate) async fn finish_task(&self, hold: HoldId, call: &GatedCall, verdict: CallVerdict) {
+        let state = match verdict {
             CallVerdict::Run(leave) => {
-                match self.pass_on(&call, &self.own_id(), leave, None).await {
+                match self.pass_on(call, &self.own_id(), leave, None).await {
                     Ok(Some(response)) => finished_task(&response),
                     Ok(None) => TaskState::Cancelled,
                     Err(reply) => completed(&reply.in_era(call.meta.era)),
@@ -474,7 +501,7 @@ fn finished_task(response: &RpcMessage) -> TaskState {
     }
 }
 
-fn completed(reply: &CallReply) -> TaskState {
+pub(crate) fn completed(reply: &CallReply) -> TaskState {
     let result = serde_json::value::to_raw_value(reply);
     TaskState::Completed(result.unwrap_or_else(|_| RawValue::NULL.to_owned()))
 }

@@ -58,6 +58,16 @@ pub trait HoldService: Send + Sync {
 
     async fn withdraw(&self, id: HoldId, reason: &str);
 
+    /// Keeps the request of a task, by the hold that it waits for. Durable when this returns, where tasks outlive the process.
+    async fn keep_task(&self, _: HoldId, _: &[u8]) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// The request of a task of this caller that an earlier process kept.
+    async fn find_task(&self, _: HoldId) -> anyhow::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
     async fn is_frozen(&self) -> anyhow::Result<bool>;
 
     /// Whether the owner of the token is a person who may answer this hold now. In doubt: no.

@@ -28,6 +28,7 @@ mod outcome;
 pub mod peer;
 mod random;
 pub mod reply;
+mod resume;
 mod service_pump;
 pub mod session;
 mod states;

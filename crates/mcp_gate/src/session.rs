@@ -220,7 +220,9 @@ impl ProxySession {
             _ if is_like_call(method) => {
                 Err(RpcFailure::new(METHOD_NOT_FOUND, "write the method as `tools/call`"))
             }
-            "tasks/get" | "tasks/cancel" | "tasks/update" if self.has_task(&message) => {
+            "tasks/get" | "tasks/cancel" | "tasks/update"
+                if self.find_or_resume_task(&task_id(&message).unwrap_or_default()).await =>
+            {
                 self.take_task_request(id, method, &message).await
             }
             _ if self.options.naming == ToolNaming::Prefixed => {
@@ -253,10 +255,6 @@ impl ProxySession {
             }
             None => false,
         }
-    }
-
-    fn has_task(&self, message: &RpcMessage) -> bool {
-        task_id(message).is_some_and(|id| self.call_tasks.find(&id).is_some())
     }
 
     async fn take_task_request(

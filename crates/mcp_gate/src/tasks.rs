@@ -92,20 +92,22 @@ impl TaskTable {
         cancelled: CancellationToken,
         now: Timestamp,
     ) -> TaskReply {
-        let id = hold.to_string();
-        let at = now.to_string();
-        let state = TaskState::Working;
-        let task = CallTask { created_at: at.clone(), updated_at: at, state, cancelled };
-        let reply = task.reply(&id, "task");
+        start_in(&mut self.lock(), hold, cancelled, now)
+    }
+
+    /// Says whether this is the first to begin it.
+    pub(crate) fn start_unless_known(
+        &self,
+        hold: HoldId,
+        cancelled: CancellationToken,
+        now: Timestamp,
+    ) -> bool {
         let mut tasks = self.lock();
-        if tasks.len() >= TASKS_MAX {
-            let done = tasks.iter().find(|(_, task)| !matches!(task.state, TaskState::Working));
-            if let Some(oldest) = done.map(|(id, _)| id.clone()) {
-                tasks.remove(&oldest);
-            }
+        if tasks.contains_key(&hold.to_string()) {
+            return false;
         }
-        tasks.insert(id, task);
-        reply
+        start_in(&mut tasks, hold, cancelled, now);
+        true
     }
 
     pub(crate) fn finish(&self, hold: HoldId, state: TaskState, now: Timestamp) {
@@ -137,6 +139,27 @@ impl TaskTable {
         }
         true
     }
+}
+
+fn start_in(
+    tasks: &mut BTreeMap<String, CallTask>,
+    hold: HoldId,
+    cancelled: CancellationToken,
+    now: Timestamp,
+) -> TaskReply {
+    let id = hold.to_string();
+    let at = now.to_string();
+    let state = TaskState::Working;
+    let task = CallTask { created_at: at.clone(), updated_at: at, state, cancelled };
+    let reply = task.reply(&id, "task");
+    if tasks.len() >= TASKS_MAX {
+        let done = tasks.iter().find(|(_, task)| !matches!(task.state, TaskState::Working));
+        if let Some(oldest) = done.map(|(id, _)| id.clone()) {
+            tasks.remove(&oldest);
+        }
+    }
+    tasks.insert(id, task);
+    reply
 }
 
 #[cfg(test)]

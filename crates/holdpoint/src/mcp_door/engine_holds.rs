@@ -25,28 +25,42 @@ use crate::cli::ask::unanswered;
 
 /// Where open questions are noted, by their match key.
 const QUESTIONS: &str = "mcp.questions";
+/// Where the requests of tasks are kept, by the hold that each waits for.
+const TASKS: &str = "mcp.tasks";
 /// Whether the token still holds is looked at this often while a call waits.
 const TOKEN_CHECKED: Duration = Duration::from_secs(15);
 
 pub(super) struct EngineHolds {
     engine: Engine,
     caller: McpCaller,
+    route: String,
 }
 
 impl EngineHolds {
-    pub(super) fn new(engine: Engine, caller: McpCaller) -> EngineHolds {
-        EngineHolds { engine, caller }
+    pub(super) fn new(engine: Engine, caller: McpCaller, route: &str) -> EngineHolds {
+        EngineHolds { engine, caller, route: route.to_owned() }
     }
 
     fn caller(&self) -> Result<Caller> {
         (self.caller.find)().context("the token is revoked or has expired; use another")
     }
 
-    fn note(key: Digest, value: Option<Vec<u8>>, expected: Option<u64>, now: Timestamp) -> PutNote {
+    /// Whose a task is, and at which address: it is found by that caller, there.
+    fn task_owner(&self) -> Vec<u8> {
+        format!("{}\n{}\n", self.caller.key_space, self.route).into_bytes()
+    }
+
+    fn note(
+        shelf: &str,
+        key: &str,
+        value: Option<Vec<u8>>,
+        expected: Option<u64>,
+        now: Timestamp,
+    ) -> PutNote {
         let kept_ms = u64::try_from(QUESTION_KEPT.as_millis()).unwrap_or(u64::MAX);
         PutNote {
-            shelf: QUESTIONS.into(),
-            key: key.digits(&mut [0; 64]).to_owned(),
+            shelf: shelf.into(),
+            key: key.into(),
             value,
             expected,
             due_at: None,
@@ -81,7 +95,15 @@ impl HoldService for EngineHolds {
 
     async fn keep_question(&self, key: Digest, hold: HoldId) -> Result<()> {
         let value = Some(hold.to_string().into_bytes());
-        self.engine.write_note(EngineHolds::note(key, value, None, self.now())).await?;
+        self.engine
+            .write_note(EngineHolds::note(
+                QUESTIONS,
+                key.digits(&mut [0; 64]),
+                value,
+                None,
+                self.now(),
+            ))
+            .await?;
         Ok(())
     }
 
@@ -89,7 +111,7 @@ impl HoldService for EngineHolds {
         let note = self.engine.read_note(QUESTIONS, key.digits(&mut [0; 64])).await;
         let note = note.ok().flatten().filter(|note| note.value == hold.to_string().as_bytes());
         if let Some(note) = note {
-            let put = EngineHolds::note(key, None, Some(note.version), self.now());
+            let put = EngineHolds::note(QUESTIONS, &note.key, None, Some(note.version), self.now());
             // One that stays costs another look: the server says whether an approval was used.
             let _ = self.engine.write_note(put).await;
         }
@@ -159,6 +181,20 @@ impl HoldService for EngineHolds {
         if let Err(error) = self.engine.cancel_hold(&caller, id, Some(reason.into()), None).await {
             tracing::debug!(%id, %error, "a question of an MCP client was not withdrawn");
         }
+    }
+
+    async fn keep_task(&self, id: HoldId, request: &[u8]) -> Result<()> {
+        let mut value = self.task_owner();
+        value.extend_from_slice(request);
+        let put = EngineHolds::note(TASKS, &id.to_string(), Some(value), None, self.now());
+        self.engine.write_note(put).await?;
+        Ok(())
+    }
+
+    async fn find_task(&self, id: HoldId) -> Result<Option<Vec<u8>>> {
+        let note = self.engine.read_note(TASKS, &id.to_string()).await?;
+        let owner = self.task_owner();
+        Ok(note.and_then(|note| note.value.strip_prefix(&*owner).map(<[u8]>::to_vec)))
     }
 
     async fn is_frozen(&self) -> Result<bool> {

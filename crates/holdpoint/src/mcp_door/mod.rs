@@ -104,7 +104,7 @@ impl McpGate for EngineGate {
             let request =
                 DoorRequest { method, headers: request.headers, body: request.body.to_vec() };
             let token = caller.token;
-            let service = Arc::new(EngineHolds::new(self.engine.clone(), caller));
+            let service = Arc::new(EngineHolds::new(self.engine.clone(), caller, name));
             let caller = DoorCaller { token, service };
             write_reply(self.door.take(name, caller, request).await)
         })

@@ -219,6 +219,32 @@ test("a task waits, runs after approval, and is told denied as completed", async
   assert.ok(!w.has("no.txt") && !w.has("gone.txt"));
 });
 
+test("a task outlives the server: it goes on when its client asks for it, and runs once after approval", async (t) => {
+  const w = await world(t, fronted());
+  const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+  const ask = async (method, params, path = "/mcp/writer") => last(await modernPost(w, path, method, params, { capabilities }));
+  const settled = async (taskId) => {
+    for (;;) {
+      const { result } = await ask("tasks/get", { taskId });
+      if (result.status !== "working") return result;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  };
+  const { result: task } = await ask("tools/call", { name: "write", arguments: proof });
+  await w.restartServer();
+  assert.ok((await ask("tasks/get", { taskId: task.taskId }, "/mcp/files")).error, "not at another address");
+  assert.equal((await ask("tasks/get", { taskId: task.taskId })).result.status, "working");
+  assert.ok(!w.has("proof.txt"));
+  await w.approve();
+  const done = await settled(task.taskId);
+  assert.ok(done.status === "completed" && !done.result.isError && w.has("proof.txt"), JSON.stringify(done));
+  assert.equal((await w.settled(task.taskId)).outcome.state, "succeeded");
+  await w.restartServer();
+  const after = await settled(task.taskId);
+  assert.match(after.result.content[0].text, /may or may not have been carried out/);
+  assert.equal((await w.pending()).length, 0, "and it is not asked about again");
+});
+
 test("a stream that was cut is taken up again after its last event, and the answer is there", async (t) => {
   const w = await world(t, fronted());
   const s = await session(w, "/mcp/files");

@@ -61,12 +61,14 @@ test("the task and the approval of another caller are not found", async (t) => {
   assert.equal((await ask("tasks/get", { taskId: task.taskId })).result.status, "working");
   await ask("tasks/cancel", { taskId: task.taskId });
   // An approval that waits for its caller to come back is not another's.
-  const call = (options) => modernPost(w, "/mcp/writer", "tools/call", { name: "write", arguments: proof }, options);
+  const back = { name: "back.txt", text: "yes" };
+  const call = (options) => modernPost(w, "/mcp/writer", "tools/call", { name: "write", arguments: back }, options);
   assert.equal((await last(await call())).result.isError, true);
-  await w.approve((hold) => hold.state === "pending");
+  await w.approve((hold) => hold.call.arguments.name === "back.txt");
   assert.equal((await last(await call({ token }))).result.isError, true);
+  assert.ok(!w.has("back.txt"));
+  assert.ok(!(await last(await call())).result.isError && w.has("back.txt"));
   assert.ok(!w.has("proof.txt"));
-  assert.ok(!(await last(await call())).result.isError && w.has("proof.txt"));
 });
 
 test("two clients with one token and one id get their own answers", async (t) => {
