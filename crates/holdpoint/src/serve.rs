@@ -40,7 +40,7 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     serving.warnings = config.warnings.clone();
     serving.configure(&config.server)?;
     serving.doors(&config);
-    serving.front_mcp(&config)?;
+    serving.front_mcp(&config).await?;
     let serving = serving.bind().await?;
     let url = serving.url();
     if let (Some(path), Some(admin)) = (&args.bootstrap_tokens, &admin) {
@@ -159,10 +159,10 @@ impl Serving {
         self.setup.words = crate::wiring::door_words(&config.tools);
     }
 
-    fn front_mcp(&mut self, config: &Config) -> Result<()> {
+    async fn front_mcp(&mut self, config: &Config) -> Result<()> {
         if !config.mcp.upstreams.is_empty() {
             let StoreConfig::Sqlite { path } = &config.store;
-            let gate = EngineGate::open(self.house.engine.clone(), &config.mcp, path);
+            let gate = EngineGate::open(self.house.engine.clone(), &config.mcp, path).await;
             self.mcp = Some(gate.context("the MCP servers under `[mcp]` cannot be fronted")?);
         }
         Ok(())

@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use ports::unpoisoned::Unpoisoned as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tools::mcp::{McpCatalog, McpDefinition, PinError, PinStore, ServerIdentity, ToolPin};
+
+/// What was pinned of an upstream, for all who stand before it. What each of its processes says now is held against it by itself.
+pub type SharedPins = Arc<Mutex<PinStore>>;
 
 pub struct DefinitionGate {
     state: Mutex<DefinitionState>,
@@ -21,7 +24,7 @@ pub struct DefinitionGate {
 }
 
 struct DefinitionState {
-    pins: PinStore,
+    pins: SharedPins,
     identity: Option<ServerIdentity>,
     listed: Option<McpCatalog>,
     /// Every definition that the client was shown since the last review of the tool.
@@ -50,7 +53,7 @@ pub(crate) struct UnreviewedDefinition {
 }
 
 impl DefinitionGate {
-    pub fn new(pins: PinStore) -> DefinitionGate {
+    pub fn new(pins: SharedPins) -> DefinitionGate {
         let state = DefinitionState {
             pins,
             identity: None,
@@ -126,14 +129,15 @@ impl DefinitionGate {
     /// The whole list, as we asked for it. The first one that is ever seen is pinned as it is.
     pub(crate) fn set_listed(&self, listed: McpCatalog) -> Result<(), PinError> {
         let mut state = self.lock();
-        if state.pins.is_first_use() {
+        let pins = state.pins.clone();
+        let mut pins = pins.lock().unpoisoned();
+        if pins.is_first_use() {
             let pin = |name: &String| {
                 let definition = listed.find_definition(name)?;
                 Some((name.clone(), ToolPin::new(listed.identity.clone(), definition)))
             };
-            let pins = listed.order.iter().filter_map(pin).collect();
-            state.pins.add_pins(pins)?;
-            state.pins.end_first_use();
+            pins.add_pins(listed.order.iter().filter_map(pin).collect())?;
+            pins.end_first_use();
         }
         state.listed = Some(listed);
         Ok(())
@@ -148,7 +152,8 @@ impl DefinitionGate {
         if state.is_all_unreadable || state.unreadable.contains(tool) {
             return DefinitionStatus::NotOffered;
         }
-        let pin = state.pins.find_pin(tool);
+        let pins = state.pins.lock().unpoisoned();
+        let pin = pins.find_pin(tool);
         let pinned = pin.and_then(ToolPin::parse_digest);
         let changed = std::iter::once(definition)
             .chain(state.shown.get(tool).into_iter().flatten())
@@ -168,7 +173,7 @@ impl DefinitionGate {
         let pin = ToolPin::new(reviewed.identity.clone(), &reviewed.offered);
         let mut state = self.lock();
         state.shown.remove(&reviewed.offered.name);
-        state.pins.add_pins(vec![(reviewed.offered.name.clone(), pin)])
+        state.pins.lock().unpoisoned().add_pins(vec![(reviewed.offered.name.clone(), pin)])
     }
 }
 
@@ -190,7 +195,25 @@ mod tests {
     }
 
     fn gate(folder: &std::path::Path) -> DefinitionGate {
-        DefinitionGate::new(PinStore::open(folder, "files", false).unwrap())
+        DefinitionGate::new(pins(folder))
+    }
+
+    fn pins(folder: &std::path::Path) -> SharedPins {
+        Arc::new(Mutex::new(PinStore::open(folder, "files", false).unwrap()))
+    }
+
+    #[test]
+    fn each_process_of_an_upstream_is_held_against_the_same_pins() {
+        let folder = tempfile::tempdir().unwrap();
+        let pins = pins(folder.path());
+        let (one, other) = (DefinitionGate::new(pins.clone()), DefinitionGate::new(pins));
+        one.set_listed(catalog(&[tool("read", "reads")])).unwrap();
+        assert!(is_pinned(&one, "read") && other.is_stale());
+        assert!(matches!(other.status("read"), DefinitionStatus::NotOffered), "not seen yet");
+        other.set_listed(catalog(&[tool("read", "mails")])).unwrap();
+        let DefinitionStatus::Unreviewed(changed) = other.status("read") else { panic!() };
+        other.accept(&changed).unwrap();
+        assert!(is_pinned(&other, "read") && !is_pinned(&one, "read"), "agreed to for all");
     }
 
     fn is_pinned(gate: &DefinitionGate, name: &str) -> bool {

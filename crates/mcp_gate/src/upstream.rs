@@ -16,13 +16,13 @@ use tools::mcp::limits::{GARBAGE_LINES_MAX, MESSAGE_BYTES_MAX};
 use tools::mcp::{HeardMessage, RawHttpLink, RawObject, RpcId, RpcKind, RpcMessage, next_line};
 
 use crate::config::{UpstreamConfig, UpstreamProgram, UpstreamReach, UpstreamService};
-use crate::definitions::DefinitionGate;
+use crate::definitions::{DefinitionGate, SharedPins};
 use crate::limits::{UPSTREAM_ENDS_WITHIN, UPSTREAM_OUTBOX_MAX};
 use crate::service_pump::ServicePump;
 
 pub struct Upstream {
     pub config: UpstreamConfig,
-    pub(crate) definitions: Arc<DefinitionGate>,
+    pub(crate) definitions: DefinitionGate,
     lines: mpsc::Sender<Vec<u8>>,
     /// Requests whose answers we want ourselves.
     waiting: Mutex<HashMap<RpcId, WaitingAnswer>>,
@@ -58,7 +58,7 @@ const PLAIN_VARIABLES: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", 
 impl Upstream {
     pub fn start(
         config: UpstreamConfig,
-        definitions: Arc<DefinitionGate>,
+        pins: SharedPins,
     ) -> anyhow::Result<(Arc<Upstream>, UpstreamWire)> {
         let end = match &config.reach {
             UpstreamReach::Program(program) => WireEnd::Program(Box::new(start_program(program)?)),
@@ -72,7 +72,7 @@ impl Upstream {
         let (to, lines) = mpsc::channel(UPSTREAM_OUTBOX_MAX);
         let upstream = Upstream {
             config,
-            definitions,
+            definitions: DefinitionGate::new(pins),
             lines: to,
             waiting: Mutex::default(),
             gone: CancellationToken::new(),
@@ -184,6 +184,8 @@ fn start_program(program: &UpstreamProgram) -> anyhow::Result<Child> {
     let mut command = Command::new(&program.program);
     if !program.inherits {
         command.env_clear();
+        // Nobody reads along, and it could fill the server's log.
+        command.stderr(Stdio::null());
         command
             .envs(PLAIN_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     }

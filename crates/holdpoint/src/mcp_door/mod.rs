@@ -4,7 +4,7 @@ mod engine_holds;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result};
 use engine::Engine;
@@ -14,15 +14,18 @@ use futures_util::stream::unfold;
 use mcp_gate::config::{
     ToolNaming, UpstreamConfig, UpstreamProgram, UpstreamReach, UpstreamService,
 };
-use mcp_gate::definitions::DefinitionGate;
+use mcp_gate::definitions::SharedPins;
 use mcp_gate::http::{
     DoorCaller, DoorMethod, DoorReply, DoorRequest, DoorRoute, DoorStream, McpDoor,
 };
+use ports::store::PutNote;
 use server::{McpBody, McpCaller, McpEvent, McpGate, McpReply, McpRequest};
 use tools::mcp::PinStore;
 
 use crate::config::{McpGateConfig, McpReach};
 use engine_holds::EngineHolds;
+
+const SEEN_UPSTREAMS: &str = "mcp.gate.seen";
 
 pub(crate) struct EngineGate {
     engine: Engine,
@@ -31,12 +34,16 @@ pub(crate) struct EngineGate {
 
 impl EngineGate {
     /// `data` keeps what was pinned of the upstreams.
-    pub(crate) fn open(engine: Engine, config: &McpGateConfig, data: &Path) -> Result<EngineGate> {
+    pub(crate) async fn open(
+        engine: Engine,
+        config: &McpGateConfig,
+        data: &Path,
+    ) -> Result<EngineGate> {
         let mut all = Vec::new();
         for (name, reach) in &config.upstreams {
             let upstream = UpstreamConfig { name: name.clone(), reach: find_reach(name, reach)? };
-            let pins = PinStore::open(&data.join("mcp-gate"), &upstream.pin_file(), false)?;
-            all.push((upstream, Arc::new(DefinitionGate::new(pins))));
+            let pins = open_pins(&engine, &upstream.pin_file(), data).await?;
+            all.push((upstream, Arc::new(Mutex::new(pins))));
         }
         let route = |naming, upstreams| DoorRoute {
             naming,
@@ -44,13 +51,25 @@ impl EngineGate {
             wait: config.wait,
             answer_in_client: config.answer_in_client,
         };
-        let one = |upstream: &(UpstreamConfig, Arc<DefinitionGate>)| {
+        let one = |upstream: &(UpstreamConfig, SharedPins)| {
             (upstream.0.name.clone(), route(ToolNaming::Own, vec![upstream.clone()]))
         };
         let mut routes: HashMap<String, DoorRoute> = all.iter().map(one).collect();
         routes.insert(String::new(), route(ToolNaming::Prefixed, all));
         Ok(EngineGate { engine, door: McpDoor::new(routes) })
     }
+}
+
+/// Pins that were there once and are gone are no first use: then each tool is asked about. That they were there is in the store.
+async fn open_pins(engine: &Engine, file: &str, data: &Path) -> Result<PinStore> {
+    let was_seen = engine.read_note(SEEN_UPSTREAMS, file).await?.is_some();
+    let pins = PinStore::open(&data.join("mcp-gate"), file, was_seen)?;
+    if !was_seen && !pins.is_first_use() {
+        let (shelf, key, value) = (SEEN_UPSTREAMS.into(), file.into(), Some(Vec::new()));
+        let put = PutNote { shelf, key, value, expected: None, due_at: None, forget_at: None };
+        engine.write_note(put).await?;
+    }
+    Ok(pins)
 }
 
 fn find_reach(name: &str, reach: &McpReach) -> Result<UpstreamReach> {

@@ -15,7 +15,7 @@ use super::post::{Post, RefusedPost, parse_post};
 use super::session::{DoorSession, SessionEra, StreamGuard};
 use super::streams::StreamEvent;
 use crate::config::{ToolNaming, UpstreamConfig};
-use crate::definitions::DefinitionGate;
+use crate::definitions::SharedPins;
 use crate::gate::HoldService;
 use crate::limits::{SESSION_IDLE, SESSIONS_MAX, SESSIONS_PER_CALLER_MAX, SWEEP_EVERY};
 use crate::random::fresh_key;
@@ -25,7 +25,7 @@ use crate::reply::RpcFailure;
 pub struct DoorRoute {
     pub naming: ToolNaming,
     /// Definitions are pinned once for all callers.
-    pub upstreams: Vec<(UpstreamConfig, Arc<DefinitionGate>)>,
+    pub upstreams: Vec<(UpstreamConfig, SharedPins)>,
     pub wait: Duration,
     pub answer_in_client: bool,
 }

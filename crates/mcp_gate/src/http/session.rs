@@ -46,9 +46,15 @@ impl DoorSession {
         let streams = Arc::new(RequestStreams::new(era == SessionEra::Legacy));
         let tasks = TaskTracker::new();
         let mut started = Vec::new();
-        for (config, definitions) in &route.upstreams {
-            started.push(Upstream::start(config.clone(), definitions.clone())?);
+        for (config, pins) in &route.upstreams {
+            match Upstream::start(config.clone(), pins.clone()) {
+                Ok(upstream) => started.push(upstream),
+                Err(error) if route.upstreams.len() == 1 => return Err(error),
+                // The others can be used without it.
+                Err(error) => tracing::warn!(upstream = %config.name, "left out: {error:#}"),
+            }
         }
+        anyhow::ensure!(!started.is_empty(), "none of the MCP servers can be started");
         let upstreams: Vec<Arc<Upstream>> =
             started.iter().map(|(upstream, _)| upstream.clone()).collect();
         let options = ProxyOptions {

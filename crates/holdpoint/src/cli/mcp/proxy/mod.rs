@@ -6,9 +6,8 @@ mod config;
 mod hold_client;
 mod questions;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use mcp_gate::definitions::DefinitionGate;
 use mcp_gate::gate::HoldGate;
 use mcp_gate::limits::{LEAVE_WITHIN, OUTBOX_MAX};
 use mcp_gate::peer::{PeerLine, PeerOut, read_line};
@@ -40,7 +39,7 @@ pub(super) async fn run(client: &Client, args: &McpProxyArgs) -> anyhow::Result<
     let mut started: Vec<(Arc<Upstream>, UpstreamWire)> = Vec::new();
     for config in configs {
         let pins = PinStore::open(&state.join("pins"), &config.pin_file(), false)?;
-        started.push(Upstream::start(config, Arc::new(DefinitionGate::new(pins)))?);
+        started.push(Upstream::start(config, Arc::new(Mutex::new(pins)))?);
     }
     let (out, lines) = PeerOut::new();
     let (leaving, tasks) = (CancellationToken::new(), TaskTracker::new());
