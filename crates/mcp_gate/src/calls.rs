@@ -1,6 +1,7 @@
 //! One call of a tool: reviewed, put to the policy, waited for, passed on, reported.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use domain::digest::{Digest, Framed};
 use domain::id::HoldId;
@@ -50,15 +51,25 @@ pub(crate) struct GatedCall {
 /// How long a call waits, and who is told that it does.
 pub(crate) struct CallWait {
     /// `None`: as long as people take.
-    until: Option<Instant>,
+    limit: Option<Duration>,
+    /// When people were first asked: an upstream that takes its time to start takes none of theirs.
+    asked_at: OnceLock<Instant>,
     announce: Mutex<Option<oneshot::Sender<HoldId>>>,
     pub(crate) form: FormRung,
 }
 
 impl CallWait {
+    fn new(
+        limit: Option<Duration>,
+        announce: Option<oneshot::Sender<HoldId>>,
+        form: FormRung,
+    ) -> CallWait {
+        CallWait { limit, asked_at: OnceLock::new(), announce: Mutex::new(announce), form }
+    }
+
     /// As long as people take, and nobody is told.
     pub(crate) fn endless() -> CallWait {
-        CallWait { until: None, announce: Mutex::default(), form: FormRung::None }
+        CallWait::new(None, None, FormRung::None)
     }
 }
 
@@ -173,8 +184,7 @@ impl ProxySession {
         if call.meta.capabilities.tasks {
             return self.run_as_task(call).await;
         }
-        let until = Some(Instant::now() + self.options.wait);
-        let wait = CallWait { until, announce: Mutex::default(), form };
+        let wait = CallWait::new(Some(self.options.wait), None, form);
         let token = call.meta.progress_token.as_deref();
         let clear = self.clear_call(&call, &wait);
         match with_progress(self.out(), &call.id, token, "waiting for a person", clear).await {
@@ -307,8 +317,11 @@ impl ProxySession {
         }
         let service = self.gate.service();
         let decided = async {
-            match wait.until {
-                Some(until) => service.wait_decided(pending.id, until).await,
+            match wait.limit {
+                Some(limit) => {
+                    let asked_at = *wait.asked_at.get_or_init(Instant::now);
+                    service.wait_decided(pending.id, asked_at + limit).await
+                }
                 None => loop {
                     let until = Instant::now() + self.options.wait;
                     if let Some(hold) = service.wait_decided(pending.id, until).await? {
@@ -446,8 +459,7 @@ impl ProxySession {
         let request = call.cancelled.clone();
         call.cancelled = CancellationToken::new();
         let (announce, mut announced) = oneshot::channel();
-        let wait =
-            CallWait { until: None, announce: Mutex::new(Some(announce)), form: FormRung::None };
+        let wait = CallWait::new(None, Some(announce), FormRung::None);
         let mut clear = Box::pin(self.clear_call(&call, &wait));
         let hold = tokio::select! {
             biased;
