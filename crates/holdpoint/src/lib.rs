@@ -31,6 +31,8 @@ pub mod host;
 mod house;
 #[cfg(feature = "program")]
 mod log_filter;
+#[cfg(feature = "program")]
+mod mcp_door;
 pub mod model;
 mod near_names;
 #[cfg(feature = "chats")]

@@ -15,9 +15,10 @@ use server::{DoorSetup, DoorWords, Scenario, Server, ServerSetup};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::output::now;
-use crate::config::{Config, ServerConfig};
+use crate::config::{Config, ServerConfig, StoreConfig};
 use crate::front;
 use crate::house::RunningEngine;
+use crate::mcp_door::EngineGate;
 use crate::wiring;
 use crate::wiring::rehearsal::absent_databases;
 use crate::wiring::tls::read_tls;
@@ -39,6 +40,7 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     serving.warnings = config.warnings.clone();
     serving.configure(&config.server)?;
     serving.doors(&config);
+    serving.front_mcp(&config).await?;
     let serving = serving.bind().await?;
     let url = serving.url();
     if let (Some(path), Some(admin)) = (&args.bootstrap_tokens, &admin) {
@@ -127,12 +129,13 @@ pub(crate) struct Serving {
     setup: ServerSetup,
     pub(crate) demo: Option<Vec<Scenario>>,
     pub(crate) warnings: Vec<String>,
+    mcp: Option<EngineGate>,
 }
 
 impl Serving {
     pub(crate) fn new(house: RunningEngine, listen: SocketAddr) -> Serving {
         let setup = front::setup(house.engine.clone(), listen);
-        Serving { house, setup, demo: None, warnings: Vec::new() }
+        Serving { house, setup, demo: None, warnings: Vec::new(), mcp: None }
     }
 
     pub(crate) fn configure(&mut self, config: &ServerConfig) -> Result<()> {
@@ -156,6 +159,15 @@ impl Serving {
         self.setup.words = crate::wiring::door_words(&config.tools);
     }
 
+    async fn front_mcp(&mut self, config: &Config) -> Result<()> {
+        if !config.mcp.upstreams.is_empty() {
+            let StoreConfig::Sqlite { path } = &config.store;
+            let gate = EngineGate::open(self.house.engine.clone(), &config.mcp, path).await;
+            self.mcp = Some(gate.context("the MCP servers under `[mcp]` cannot be fronted")?);
+        }
+        Ok(())
+    }
+
     pub(crate) fn open_doors(&mut self, doors: Vec<DoorSetup>, words: DoorWords) {
         self.setup.doors = doors;
         self.setup.words = words;
@@ -165,6 +177,10 @@ impl Serving {
         self.setup.demo = self.demo.take();
         self.setup.warnings = std::mem::take(&mut self.warnings);
         let server = front::bind(self.setup, &self.house).await?;
+        let server = match self.mcp {
+            Some(gate) => server.with_mcp(Arc::new(gate)),
+            None => server,
+        };
         Ok(Bound { house: self.house, server })
     }
 }

@@ -20,6 +20,7 @@ mod idempotency;
 mod limits;
 mod listen;
 mod login;
+mod mcp;
 mod metrics;
 mod mount;
 mod oauth_callback;
@@ -65,6 +66,7 @@ pub use doors::{
 };
 pub use hooks::Hooks;
 pub use limits::HttpLimits;
+pub use mcp::{McpBody, McpCaller, McpEvent, McpGate, McpReply, McpRequest, hold_value};
 pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
 pub use send_link::LinkSender;
@@ -130,6 +132,7 @@ pub struct Server {
     acceptor: Option<TlsAcceptor>,
     address: SocketAddr,
     hooks: Option<Arc<dyn Hooks>>,
+    mcp: Option<Arc<dyn McpGate>>,
     /// Of doors that serve a client's page.
     pages: Vec<(TcpListener, axum::Router)>,
 }
@@ -164,7 +167,7 @@ pub async fn bind(setup: ServerSetup) -> Result<Server, BindError> {
     for (address, router) in doors::page_routers(&app) {
         pages.push((listen::listen(address).await?, router));
     }
-    Ok(Server { app, listener, acceptor, address, hooks: None, pages })
+    Ok(Server { app, listener, acceptor, address, hooks: None, mcp: None, pages })
 }
 
 /// What our own listener and a foreign one have in common.
@@ -255,6 +258,12 @@ impl Server {
         Server { hooks: Some(hooks), ..self }
     }
 
+    /// Also fronts MCP servers, under `/mcp`.
+    #[must_use]
+    pub fn with_mcp(self, gate: Arc<dyn McpGate>) -> Server {
+        Server { mcp: Some(gate), ..self }
+    }
+
     /// Also sends login links to people who ask for one, to their own account in a chat.
     #[must_use]
     pub fn with_links(self, links: Arc<dyn LinkSender>) -> Server {
@@ -286,6 +295,9 @@ impl Server {
         if let Some(hooks) = self.hooks {
             foreign = foreign.merge(hooks::router(&app, hooks));
         }
+        if let Some(gate) = &self.mcp {
+            foreign = foreign.merge(mcp::router(&app, gate.clone()));
+        }
         let router = routes::router(&app).merge(foreign.layer(Threshold(app.clone())));
         let pages = self.pages.into_iter().map(|(listener, router)| {
             let (app, closing) = (app.clone(), app.closing.clone());
@@ -295,5 +307,8 @@ impl Server {
         let pages = futures_util::future::join_all(pages);
         let own = listen::serve(app, self.listener, self.acceptor.clone(), router, shutdown);
         tokio::join!(own, pages);
+        if let Some(gate) = self.mcp {
+            gate.close().await;
+        }
     }
 }

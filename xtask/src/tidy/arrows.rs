@@ -27,6 +27,8 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("chat", &["domain", "ports", "engine", "reply_parser"]),
     // Pure: the command and the server's address for HTTP hooks judge alike by it.
     ("agent_hooks", &["domain"]),
+    // The gate before MCP servers, which it calls over the one MCP stack of `tools`. Where Holdpoint is it is told.
+    ("mcp_gate", &["domain", "ports", "tools"]),
     ("server", &["domain", "ports", "engine", "agent_hooks"]),
     ("holdpoint", EVERY_PART),
     (
@@ -46,6 +48,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
             "channels",
             "reply_parser",
             "chat",
+            "mcp_gate",
             "server",
             "holdpoint",
         ],
@@ -70,6 +73,7 @@ const EVERY_PART: &[&str] = &[
     "channels",
     "reply_parser",
     "chat",
+    "mcp_gate",
     "server",
 ];
 

@@ -13,6 +13,7 @@ mod doors;
 mod duration;
 mod error;
 mod json;
+mod mcp;
 mod mistakes;
 mod model;
 mod people;
@@ -38,6 +39,7 @@ pub use channel::{ChannelConfig, PlatformConfig, Unopened};
 pub use doors::DoorConfig;
 pub(crate) use error::listed;
 pub use error::{ConfigError, ConfigErrors};
+pub use mcp::McpGateConfig;
 pub use model::{HeaderSource, ModelConfig, Provider, VendorModel};
 pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
@@ -66,6 +68,8 @@ pub struct Config {
     pub channels: Vec<ChannelConfig>,
     /// Those that are open.
     pub doors: Vec<DoorConfig>,
+    /// MCP servers that are fronted under `/mcp`.
+    pub mcp: McpGateConfig,
     /// Sound, but not wise: shown at the start and to admins.
     pub warnings: Vec<String>,
 }
@@ -157,6 +161,7 @@ impl Config {
         };
         let channels = channel::check(&file.channels, &agents, &source, &mut mistakes);
         let callbacks = mistakes.note(file.callbacks.check(&source));
+        let mcp = file.mcp.check(&source, &mut mistakes);
         let (Some(server), Some(store), Some(policy), Some(callbacks), true) =
             (server, store, policy, callbacks, mistakes.is_empty())
         else {
@@ -179,6 +184,7 @@ impl Config {
             callbacks,
             channels,
             doors,
+            mcp,
             warnings,
         })
     }
@@ -206,6 +212,8 @@ struct ConfigFile {
     callbacks: callbacks::CallbacksTable,
     #[serde(default)]
     doors: BTreeMap<Spanned<String>, doors::DoorTable>,
+    #[serde(default)]
+    mcp: mcp::McpGateTable,
     #[serde(default)]
     channels: BTreeMap<Spanned<String>, Spanned<channel::CommonTable>>,
 }

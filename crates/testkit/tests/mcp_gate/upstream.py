@@ -1,4 +1,5 @@
-"""An upstream of the modern era, made with the official Python package. Its tools write into the folder of its first argument."""
+"""An upstream of the modern era, made with the official Python package. Its tools write into the folder of its first argument.
+With a port as the second, it is a service."""
 
 import pathlib
 import sys
@@ -46,4 +47,7 @@ async def sign(name: str, signature: Annotated[Signature, Resolve(who)]) -> str:
     return f"signed by {signature.name}"
 
 
-server.run()
+if len(sys.argv) > 2:
+    server.run(transport="streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
+else:
+    server.run()

@@ -72,14 +72,14 @@ then = "ask"
 ask = { roles = ["dba"] }
 `;
 
-/** Everything for one test. `t.after` ends it. */
-export async function world(t) {
+/** Everything for one test. `t.after` ends it. `more` says what else stands in the configuration. */
+export async function world(t, more = () => "") {
   assert.ok(HOLDPOINT_BIN && MCP_PYTHON, "`cargo xtask test --only mcp` says where the programs are");
   const home = mkdtempSync(join(tmpdir(), "holdpoint-mcp-"));
   const room = join(home, "room");
   mkdirSync(room);
-  writeFileSync(join(home, "holdpoint.toml"), SETTINGS);
-  const { server, url } = await serve(home, ["--bootstrap-tokens", "tokens.json"]);
+  writeFileSync(join(home, "holdpoint.toml"), SETTINGS + more(room));
+  let { server, url } = await serve(home, ["--bootstrap-tokens", "tokens.json"]);
   const tokens = JSON.parse(readFileSync(join(home, "tokens.json"), "utf8"));
   const w = {
     ...person(url, tokens.person_token),
@@ -101,6 +101,12 @@ export async function world(t) {
       return (await w.api("/v1/holds?state=pending")).items;
     },
     killServer: () => kill(server),
+    /** On the same data, at another address. */
+    async restartServer() {
+      await kill(server);
+      ({ server, url } = await serve(home, []));
+      Object.assign(w, person(url, tokens.person_token), { url });
+    },
   };
   t.after(() => {
     server.kill("SIGKILL");

@@ -16,6 +16,7 @@
 //! What is deliberately not here: sampling and roots (not announced), prompts and resources (tools
 //! only), resuming a cut HTTP stream (a call whose answer is lost is in doubt, like any other).
 
+mod authorization;
 mod authorizer;
 mod catalog;
 mod content;
@@ -31,6 +32,7 @@ mod message;
 pub mod oauth;
 mod offered_tools;
 mod pins;
+mod raw_http;
 mod raw_object;
 mod rpc;
 mod server;
@@ -40,12 +42,14 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
+pub use authorization::AuthorizationSource;
 pub use authorizer::McpAuthorizer;
 pub use catalog::{McpCatalog, McpDefinition};
 pub use line::{next_line, skip_line};
 pub use link::{LEGACY, MODERN, ServerIdentity};
 pub use offered_tools::{OfferedTool, PinStatus};
 pub use pins::{PinError, PinStore, ToolPin};
+pub use raw_http::{HeardMessage, RawHttpError, RawHttpLink, decode_header, request_name};
 pub use raw_object::RawObject;
 pub use rpc::{
     BadRpc, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RpcId, RpcKind,

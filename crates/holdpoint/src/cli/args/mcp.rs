@@ -35,26 +35,30 @@ pub struct McpServeArgs {
     pub permission_wait: Duration,
 }
 
-/// Stand before MCP servers that are programs: each call of a tool is put to the Holdpoint server's policy first.
+/// Stand before MCP servers: each call of a tool is put to the Holdpoint server's policy first.
 ///
 /// Everything else is passed on as it is. Rules see the tools as `NAME__tool`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  holdpoint mcp proxy --name files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs\n  holdpoint mcp proxy --config mcp.json"
+    after_help = "Examples:\n  holdpoint mcp proxy --name files -- npx -y @modelcontextprotocol/server-filesystem /srv/docs\n  holdpoint mcp proxy --name tickets --url https://tickets.example.com/mcp\n  holdpoint mcp proxy --config mcp.json"
 )]
 pub struct McpProxyArgs {
     /// What rules call the server of the command line: its tool `write` is `NAME__write` to them.
     #[arg(long, value_name = "NAME", default_value = "mcp", conflicts_with = "config")]
     pub name: String,
-    /// Several servers at once, in the form that MCP clients have: {"mcpServers": {"files": {"command": …, "args": […]}}}.
+    /// Several servers at once, in the form that MCP clients have: {"mcpServers": {"files": {"command": …, "args": […]},
+    /// "web": {"url": …, "headers": {…}}}}.
     /// The client sees their tools as `files__write`.
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with = "command",
-        required_unless_present = "command"
+        required_unless_present_any = ["command", "url"]
     )]
     pub config: Option<PathBuf>,
+    /// The server is a service at this address, and is called NAME. Headers of their own have services in `--config`.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "command"])]
+    pub url: Option<String>,
     /// How long a call is kept open for people. After that the agent is told to call again, with the same arguments.
     /// Many clients give up after a minute.
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration::parse)]

@@ -5,11 +5,7 @@
 //! say to a person goes to standard error. Nothing here decides: the server's policy and its people do.
 
 mod connections;
-mod era;
-mod limits;
-mod peer;
 mod proxy;
-mod reply;
 mod serve;
 mod std_pipes;
 mod waiting;

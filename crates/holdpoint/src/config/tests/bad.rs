@@ -18,6 +18,29 @@ fn what_is_no_toml() {
 }
 
 #[test]
+fn mcp_upstreams() {
+    let upstream = |more: &str| format!("[mcp.upstreams.files]\n{more}");
+    check(&upstream(""), "h.toml:1: `argv` is missing (or `url`): an upstream is a server");
+    check(
+        &upstream("argv = [\"x\"]\nurl = \"http://localhost/\"\n"),
+        "h.toml:3: give `argv` (a program that we start) or `url` (a service), not both",
+    );
+    check(
+        &upstream("argv = [\"x\"]\nheaders_env = { A = \"B\" }\n"),
+        "h.toml:1: `headers_env` goes with `url`",
+    );
+    check(
+        &upstream("url = \"https://ana:hunter2@x.example/mcp\"\n"),
+        "h.toml:2: this is not a URL without a password; write it like `https://tools.example.com/mcp`",
+    );
+    check(
+        "[mcp.upstreams.a__b]\nargv = [\"x\"]\n",
+        "h.toml:1: `a__b` cannot be the name of a server: use letters, digits, `-` and single `_`",
+    );
+    check("[mcp]\nwait = \"2h\"\n", "h.toml:2: `wait` is at most `1h`; a call comes back after it");
+}
+
+#[test]
 fn mcp_servers() {
     let mcp = |more: &str| format!("[[tools]]\nname = \"files\"\nkind = \"mcp\"\n{more}");
     check(&mcp(""), "h.toml:1: `argv` is missing (or `url`): a tool of kind `mcp` needs a server");

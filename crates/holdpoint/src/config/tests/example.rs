@@ -64,6 +64,8 @@ fn the_example_shows_every_key() {
         ("people", keys::<people::PersonTable>()),
         ("callbacks", keys::<callbacks::CallbacksTable>()),
         ("doors.", keys::<doors::DoorTable>()),
+        ("mcp", keys::<mcp::McpGateTable>().into_iter().filter(|key| key != "upstreams").collect()),
+        ("mcp.upstreams", keys::<mcp::McpUpstreamTable>()),
         ("channels.", keys::<channel::FeishuTable>()),
         ("channels.", keys::<channel::DingtalkTable>()),
         ("channels.", keys::<channel::SlackTable>()),

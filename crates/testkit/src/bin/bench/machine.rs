@@ -77,7 +77,12 @@ fn disk(folder: &Path) -> Option<String> {
 
 /// Of this process, in millions of bytes.
 pub(crate) fn resident() -> Result<f64, Box<dyn std::error::Error>> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
+    resident_of("self")
+}
+
+/// The same of another process, by its id.
+pub(crate) fn resident_of(process: &str) -> Result<f64, Box<dyn std::error::Error>> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.trim().split(' ').next()).ok_or("no VmRSS")?;
     Ok(kilobytes.parse::<f64>()? * 1_024.0 / 1e6)

@@ -22,6 +22,7 @@ mod http;
 mod idle;
 mod lean;
 mod machine;
+mod mcp;
 mod options;
 mod page;
 mod paused;
@@ -41,6 +42,9 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// With as many threads as the program has.
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|word| word == mcp::UPSTREAM) {
+        return mcp::answer_as_upstream().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let options = match Options::parse(&words) {
         Ok(options) => options,
         Err(why) => {
@@ -117,6 +121,9 @@ async fn run(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     }
     if options.wants("hooks") {
         hooks::run(options.quick, &report).await?;
+    }
+    if options.wants("mcp") {
+        mcp::run(options.quick, &report).await?;
     }
     if options.wants("pending") {
         pending::run(&options, &report).await?;

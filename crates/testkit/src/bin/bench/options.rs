@@ -11,7 +11,7 @@ the exit code is 1, except with --quick.
 
   --quick      seconds instead of minutes; for seeing that it works, not for figures
   --json       JSON lines instead of a table
-  --only       some of: floor cycle http deltas doors chats policy hooks pending growth idle
+  --only       some of: floor cycle http deltas doors chats policy hooks mcp pending growth idle
                (without `floor` there is nothing to compare cycle and http with)
   --at-once N  cycle and http with so many clients instead of 1 and then 64
   --million    pending: 1,000,000 holds after the 100,000
@@ -26,9 +26,9 @@ Examples:
 `cargo xtask bench --profile` draws flame graphs instead; see `cargo xtask help bench`.";
 
 /// In the order in which they are measured.
-const NAMES: [&str; 11] = [
-    "floor", "cycle", "http", "deltas", "doors", "chats", "policy", "hooks", "pending", "growth",
-    "idle",
+const NAMES: [&str; 12] = [
+    "floor", "cycle", "http", "deltas", "doors", "chats", "policy", "hooks", "mcp", "pending",
+    "growth", "idle",
 ];
 
 pub(crate) struct Options {

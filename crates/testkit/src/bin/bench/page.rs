@@ -12,7 +12,7 @@ const BEGIN: &str = "<!-- figures: written by `cargo xtask bench --page` -->";
 const END: &str = "<!-- end of figures -->";
 
 /// A measure's name, and what its table is called.
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 12] = [
     ("floor", "Floors"),
     ("cycle", "Cycles in process"),
     ("http", "Cycles over HTTP"),
@@ -21,6 +21,7 @@ const TABLES: [(&str, &str); 11] = [
     ("chats", "Chats"),
     ("policy", "Policy verdicts"),
     ("hooks", "Hooks of coding agents"),
+    ("mcp", "MCP gate"),
     ("pending", "Pending holds"),
     ("growth", "Growth"),
     ("idle", "Idle"),

@@ -4,73 +4,37 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use domain::digest::{Digest, Framed};
 use domain::visible::visible;
+use mcp_gate::config::{
+    ToolNaming, UpstreamConfig, UpstreamProgram, UpstreamReach, UpstreamService, check_name,
+};
+use mcp_gate::limits::UPSTREAMS_MAX;
 use serde::Deserialize;
 
 use crate::cli::args::McpProxyArgs;
 use crate::cli::exit::UsageError;
-use crate::cli::mcp::limits::UPSTREAMS_MAX;
 
-/// How the client names tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ToolNaming {
-    /// As the one upstream does.
-    Own,
-    /// `server__tool`.
-    Prefixed,
-}
-
-/// A program that speaks MCP.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct UpstreamConfig {
-    pub(super) name: String,
-    pub(super) program: String,
-    pub(super) args: Vec<String>,
-    pub(super) env: BTreeMap<String, String>,
-    pub(super) cwd: Option<PathBuf>,
-}
-
-impl UpstreamConfig {
-    /// What distinguishes this upstream from others of the same name: pins of one are not those of another.
-    pub(super) fn scope(&self) -> Digest {
-        let framed = Framed::new("holdpoint.mcp.upstream.v1")
-            .field("name", self.name.as_bytes())
-            .field("program", self.program.as_bytes());
-        let framed =
-            self.args.iter().fold(framed, |framed, arg| framed.field("arg", arg.as_bytes()));
-        framed.finish()
-    }
-
-    /// Where its calls take effect: an approval for one folder or environment is none for another.
-    pub(super) fn place(&self) -> Digest {
-        let directory = self.directory();
-        let framed = Framed::new("holdpoint.mcp.place.v1")
-            .field("scope", self.scope().as_bytes())
-            .field("directory", directory.as_os_str().as_encoded_bytes());
-        let framed = self.env.iter().fold(framed, |framed, (name, value)| {
-            framed.field("variable", name.as_bytes()).field("value", value.as_bytes())
-        });
-        framed.finish()
-    }
-
-    pub(super) fn directory(&self) -> PathBuf {
-        let here = std::env::current_dir().unwrap_or_default();
-        let named = self.cwd.as_ref().map_or_else(|| here.clone(), |cwd| here.join(cwd));
-        named.canonicalize().unwrap_or(named)
-    }
-
-    pub(super) fn parse_all(
-        args: &McpProxyArgs,
-    ) -> anyhow::Result<(ToolNaming, Vec<UpstreamConfig>)> {
-        match &args.config {
-            Some(file) => Ok((ToolNaming::Prefixed, read_file(file)?)),
-            None => Ok((ToolNaming::Own, vec![from_command(args)?])),
+pub(super) fn parse_all(args: &McpProxyArgs) -> anyhow::Result<(ToolNaming, Vec<UpstreamConfig>)> {
+    match &args.config {
+        Some(file) => Ok((ToolNaming::Prefixed, read_file(file)?)),
+        None => {
+            check_name(&args.name).map_err(UsageError)?;
+            let reach = match &args.url {
+                Some(url) => from_url(url)?,
+                None => from_command(args)?,
+            };
+            Ok((ToolNaming::Own, vec![UpstreamConfig { name: args.name.clone(), reach }]))
         }
     }
 }
 
-fn from_command(args: &McpProxyArgs) -> anyhow::Result<UpstreamConfig> {
+fn from_url(url: &str) -> anyhow::Result<UpstreamReach> {
+    check_url(url).map_err(|why| UsageError(why.into()))?;
+    let (url, headers) = (url.to_owned(), Vec::new());
+    Ok(UpstreamReach::Service(UpstreamService { url, headers, authorization: None }))
+}
+
+fn from_command(args: &McpProxyArgs) -> anyhow::Result<UpstreamReach> {
     let words: Vec<String> = args
         .command
         .iter()
@@ -84,14 +48,14 @@ fn from_command(args: &McpProxyArgs) -> anyhow::Result<UpstreamConfig> {
         .split_first()
         .filter(|(program, _)| !program.is_empty())
         .ok_or_else(|| UsageError("there is no command after `--`".into()))?;
-    check_name(&args.name)?;
-    Ok(UpstreamConfig {
-        name: args.name.clone(),
+    let program = UpstreamProgram {
         program: program.clone(),
         args: rest.to_vec(),
         env: BTreeMap::new(),
         cwd: None,
-    })
+        inherits: true,
+    };
+    Ok(UpstreamReach::Program(program))
 }
 
 #[derive(Deserialize)]
@@ -109,8 +73,48 @@ struct ServerEntry {
     #[serde(default)]
     env: BTreeMap<String, String>,
     cwd: Option<PathBuf>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
     #[serde(default)]
     disabled: bool,
+}
+
+impl ServerEntry {
+    fn reach(self, name: &str) -> anyhow::Result<UpstreamReach> {
+        let program = self.command.filter(|program| !program.is_empty());
+        match (program, self.url) {
+            (Some(program), None) => {
+                anyhow::ensure!(self.headers.is_empty(), "`{name}`: `headers` go with `url`");
+                let (args, env, cwd) = (self.args, self.env, self.cwd);
+                let program = UpstreamProgram { program, args, env, cwd, inherits: true };
+                Ok(UpstreamReach::Program(program))
+            }
+            (None, Some(url)) => {
+                let is_plain = self.args.is_empty() && self.env.is_empty() && self.cwd.is_none();
+                anyhow::ensure!(is_plain, "`{name}`: `args`, `env` and `cwd` go with `command`");
+                check_url(&url).map_err(|why| anyhow::anyhow!("`{name}`: {why}"))?;
+                let headers = self.headers.into_iter().collect();
+                let service = UpstreamService { url, headers, authorization: None };
+                Ok(UpstreamReach::Service(service))
+            }
+            (Some(_), Some(_)) => anyhow::bail!("`{name}` has a `command` and a `url`; keep one"),
+            (None, None) => anyhow::bail!("`{name}` has neither a `command` nor a `url`"),
+        }
+    }
+}
+
+/// What stands there may be a secret, so it is not repeated.
+fn check_url(url: &str) -> Result<(), &'static str> {
+    let is_sound = reqwest::Url::parse(url).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.has_host() && url.password().is_none()
+    });
+    match is_sound {
+        true => Ok(()),
+        false => Err(
+            "`url` is not one without a password; write it like `https://tools.example.com/mcp`",
+        ),
+    }
 }
 
 fn read_file(file: &Path) -> anyhow::Result<Vec<UpstreamConfig>> {
@@ -125,36 +129,16 @@ fn parse_text(text: &str) -> anyhow::Result<Vec<UpstreamConfig>> {
     let config: ClientConfig = serde_json::from_str(text)?;
     let mut upstreams = Vec::new();
     for (name, entry) in config.servers {
-        check_name(&name)?;
+        check_name(&name).map_err(anyhow::Error::msg)?;
         if entry.disabled {
             continue;
         }
-        let program = entry.command.filter(|program| !program.is_empty()).ok_or_else(|| {
-            anyhow::anyhow!("`{name}` has no `command`: only servers that are programs can stand behind the proxy")
-        })?;
-        let (args, env, cwd) = (entry.args, entry.env, entry.cwd);
-        upstreams.push(UpstreamConfig { name, program, args, env, cwd });
+        let reach = entry.reach(&name)?;
+        upstreams.push(UpstreamConfig { name, reach });
     }
     anyhow::ensure!(!upstreams.is_empty(), "`mcpServers` names no server");
     anyhow::ensure!(upstreams.len() <= UPSTREAMS_MAX, "more than {UPSTREAMS_MAX} servers");
     Ok(upstreams)
-}
-
-/// The name is the part of a tool's name before `__`, and of a file's.
-fn check_name(name: &str) -> Result<(), UsageError> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    let is_sound = (1..=40).contains(&name.len())
-        && name.chars().all(is_plain)
-        && !name.contains("__")
-        && !name.starts_with('_')
-        && !name.ends_with('_');
-    match is_sound {
-        true => Ok(()),
-        false => Err(UsageError(format!(
-            "`{}` cannot be the name of a server: use letters, digits, `-` and single `_`",
-            visible(name)
-        ))),
-    }
 }
 
 #[cfg(test)]
@@ -165,19 +149,32 @@ mod tests {
     fn the_block_of_a_client_is_understood() {
         let text = r#"{"mcpServers": {
             "files": {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}, "alwaysAllow": ["write"]},
-            "off": {"command": "y", "disabled": true}
+            "off": {"command": "y", "disabled": true},
+            "web": {"type": "http", "url": "https://x.example/mcp", "headers": {"X-Key": "k"}}
         }, "other": 1}"#;
         let upstreams = parse_text(text).unwrap();
-        assert_eq!(upstreams.len(), 1);
-        assert_eq!((upstreams[0].name.as_str(), upstreams[0].program.as_str()), ("files", "npx"));
-        assert_eq!(upstreams[0].args, ["-y", "x"]);
+        assert_eq!(upstreams.len(), 2);
+        let UpstreamReach::Program(files) = &upstreams[0].reach else { panic!() };
+        assert_eq!((upstreams[0].name.as_str(), files.program.as_str()), ("files", "npx"));
+        assert_eq!(files.args, ["-y", "x"]);
+        let UpstreamReach::Service(web) = &upstreams[1].reach else { panic!() };
+        assert_eq!(web.url, "https://x.example/mcp");
+        assert_eq!(web.headers, [("X-Key".to_owned(), "k".to_owned())]);
     }
 
     #[test]
     fn what_cannot_stand_behind_the_proxy_is_said() {
         for (text, why) in [
             (r#"{"mcpServers": {}}"#, "names no server"),
-            (r#"{"mcpServers": {"a": {"url": "http://x"}}}"#, "only servers that are programs"),
+            (r#"{"mcpServers": {"a": {}}}"#, "neither a `command` nor a `url`"),
+            (r#"{"mcpServers": {"a": {"command": "x", "url": "http://x"}}}"#, "keep one"),
+            (r#"{"mcpServers": {"a": {"url": "ftp://x"}}}"#, "`url` is not one"),
+            (r#"{"mcpServers": {"a": {"url": "http://u:p@x"}}}"#, "`url` is not one"),
+            (
+                r#"{"mcpServers": {"a": {"url": "http://x", "env": {"A": "1"}}}}"#,
+                "go with `command`",
+            ),
+            (r#"{"mcpServers": {"a": {"command": "x", "headers": {"A": "1"}}}}"#, "go with `url`"),
             (r#"{"mcpServers": {"a__b": {"command": "x"}}}"#, "cannot be the name"),
             (r#"{"mcpServers": {"../a": {"command": "x"}}}"#, "cannot be the name"),
             (r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#, "twice"),
@@ -186,25 +183,5 @@ mod tests {
             let told = parse_text(text).unwrap_err().to_string();
             assert!(told.contains(why), "{text}: {told}");
         }
-    }
-
-    #[test]
-    fn another_command_is_another_upstream() {
-        let upstream = |args: &[&str]| UpstreamConfig {
-            name: "a".into(),
-            program: "p".into(),
-            args: args.iter().map(ToString::to_string).collect(),
-            env: BTreeMap::new(),
-            cwd: None,
-        };
-        assert_ne!(upstream(&["a b"]).scope(), upstream(&["a", "b"]).scope());
-        let staging = BTreeMap::from([("DATABASE_URL".to_owned(), "staging".to_owned())]);
-        let prod = BTreeMap::from([("DATABASE_URL".to_owned(), "prod".to_owned())]);
-        let within = |env: &BTreeMap<String, String>| {
-            UpstreamConfig { env: env.clone(), ..upstream(&[]) }.place()
-        };
-        assert_ne!(within(&staging), within(&prod), "an approval for one is none for the other");
-        let elsewhere = UpstreamConfig { cwd: Some("/".into()), ..upstream(&[]) };
-        assert_ne!(elsewhere.place(), upstream(&[]).place());
     }
 }

@@ -1,69 +1,45 @@
-//! `holdpoint mcp proxy`: between an MCP client and its servers.
+//! `holdpoint mcp proxy`: the gate between an MCP client on standard input and output, and its servers.
 //!
-//! ```text
-//! client ── stdin/stdout ──► ProxySession ── pipes ──► Upstream (one, or several under `server__tool`)
-//!                               │ tools/call only
-//!                               ▼
-//!          DefinitionGate ──► HoldGate (POST /v1/holds, wait, use once) ──► the call, as approved
-//! ```
-//!
-//! A call waits as its client can: as a task, in a form that the client shows, open with progress, or by coming back. What
-//! is no call of a tool is passed on as it was written. In doubt a call is denied.
-//!
-//! What is deliberately not here: translation between the eras. One upstream's era is the client's; several are spoken
-//! to with a handshake.
+//! All that is decided is in `mcp_gate`; here are the command line, the pipes, and Holdpoint over HTTP.
 
-mod calls;
 mod config;
-mod definitions;
-mod forms;
-mod gate;
-mod listing;
-mod merge;
-mod merge_lists;
-mod outcome;
+mod hold_client;
 mod questions;
-mod session;
-mod states;
-mod tasks;
-mod upstream;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use mcp_gate::gate::HoldGate;
+use mcp_gate::limits::{LEAVE_WITHIN, OUTBOX_MAX};
+use mcp_gate::peer::{PeerLine, PeerOut, read_line};
+use mcp_gate::reply::bad_line;
+use mcp_gate::session::{ProxyOptions, ProxySession};
+use mcp_gate::upstream::{Upstream, UpstreamWire};
 use tokio::io::BufReader;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tools::mcp::{PinStore, RpcMessage};
+use tools::mcp::PinStore;
 
-use super::limits::{LEAVE_WITHIN, OUTBOX_MAX};
-use super::peer::{PeerLine, PeerOut, read_line};
-use super::reply::bad_line;
 use super::std_pipes;
 use crate::cli::args::McpProxyArgs;
 use crate::cli::client::Client;
 use crate::cli::exit::Exit;
 use crate::cli::waiting::Interrupts;
-use config::UpstreamConfig;
-use definitions::DefinitionGate;
-use gate::HoldGate;
+use hold_client::HoldClient;
 use questions::{OpenQuestions, state_folder};
-use session::{ProxyOptions, ProxySession};
-use upstream::{Upstream, UpstreamPipes};
 
 pub(super) async fn run(client: &Client, args: &McpProxyArgs) -> anyhow::Result<Exit> {
     // An upstream must not read our token out of this process. What cannot be set is set nowhere else either.
     let _ = nix::sys::prctl::set_dumpable(false);
-    let (naming, configs) = UpstreamConfig::parse_all(args)?;
+    let (naming, configs) = config::parse_all(args)?;
     let state = state_folder()?;
-    let gate = HoldGate::new(client.clone(), OpenQuestions::open(&state)?);
+    let service = HoldClient::new(client.clone(), OpenQuestions::open(&state)?);
+    let gate = HoldGate::new(Arc::new(service));
     let mut interrupts = Interrupts::listen()?;
-    let mut started: Vec<(Arc<Upstream>, UpstreamPipes)> = Vec::new();
+    let mut started: Vec<(Arc<Upstream>, UpstreamWire)> = Vec::new();
     for config in configs {
-        let mut digits = [0; 64];
-        let file = format!("{}-{}", config.name, &config.scope().digits(&mut digits)[..16]);
-        let pins = PinStore::open(&state.join("pins"), &file, false)?;
-        started.push(Upstream::start(config, DefinitionGate::new(pins))?);
+        let pins = PinStore::open(&state.join("pins"), &config.pin_file(), false)?;
+        started.push(Upstream::start(config, Arc::new(Mutex::new(pins)))?);
     }
     let (out, lines) = PeerOut::new();
     let (leaving, tasks) = (CancellationToken::new(), TaskTracker::new());
@@ -71,13 +47,16 @@ pub(super) async fn run(client: &Client, args: &McpProxyArgs) -> anyhow::Result<
     tasks.spawn(lines.write_to(stdout, leaving.clone()));
     let upstreams: Vec<Arc<Upstream>> =
         started.iter().map(|(upstream, _)| upstream.clone()).collect();
-    let options = ProxyOptions { naming, wait: args.wait, answer_in_client: args.answer_in_client };
-    let session = ProxySession::new(gate, out, upstreams, options, tasks.clone())?;
+    let (wait, answer_in_client) = (args.wait, args.answer_in_client);
+    let warn = |what: &str| eprintln!("holdpoint: {what}");
+    let options = ProxyOptions { naming, wait, answer_in_client, reuses_ids: true, warn };
+    let session =
+        ProxySession::new(gate, Arc::new(out.clone()), upstreams, options, tasks.clone())?;
     let pumps = TaskTracker::new();
-    for (index, (upstream, pipes)) in started.into_iter().enumerate() {
+    for (index, (upstream, wire)) in started.into_iter().enumerate() {
         let (to, from) = mpsc::channel(OUTBOX_MAX);
-        pumps.spawn(async move { pipes.pump(&upstream, to).await });
-        tasks.spawn(pass_messages(session.clone(), index, from));
+        pumps.spawn(async move { wire.pump(&upstream, to).await });
+        tasks.spawn(session.clone().pass_messages(index, from));
     }
     let mut from = BufReader::new(std_pipes::stdin()?);
     loop {
@@ -87,7 +66,7 @@ pub(super) async fn run(client: &Client, args: &McpProxyArgs) -> anyhow::Result<
         };
         match line {
             PeerLine::Message(message) => session.clone().take_client(message).await,
-            PeerLine::Bad(bad) => session.out().send(bad_line(&bad)).await,
+            PeerLine::Bad(bad) => out.send_line(bad_line(&bad)).await,
             PeerLine::End => break,
         }
     }
@@ -102,15 +81,4 @@ pub(super) async fn run(client: &Client, args: &McpProxyArgs) -> anyhow::Result<
     })
     .await;
     Ok(Exit::Done)
-}
-
-async fn pass_messages(
-    session: Arc<ProxySession>,
-    index: usize,
-    mut from: mpsc::Receiver<RpcMessage>,
-) {
-    while let Some(message) = from.recv().await {
-        session.take_upstream(index, message).await;
-    }
-    session.end_upstream(index).await;
 }

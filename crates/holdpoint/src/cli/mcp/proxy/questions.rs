@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use domain::digest::Digest;
 use domain::id::HoldId;
 
-use crate::cli::mcp::limits::QUESTION_KEPT;
+use mcp_gate::limits::QUESTION_KEPT;
 
 #[derive(Clone, Debug)]
 pub(super) struct OpenQuestions {

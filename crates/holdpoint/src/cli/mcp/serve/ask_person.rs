@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::ask::{lines, unanswered};
 use crate::cli::card::choices;
 use crate::cli::client::Client;
-use crate::cli::mcp::reply::CallReply;
-use crate::cli::mcp::waiting::{hold_id, wait_until, withdraw};
+use crate::cli::mcp::waiting::{wait_until, withdraw};
+use mcp_gate::gate::hold_id;
+use mcp_gate::reply::CallReply;
 
 /// As an agent asks.
 #[derive(Debug, Deserialize)]

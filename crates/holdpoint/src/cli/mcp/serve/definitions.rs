@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tools::mcp::MODERN;
 
-use crate::cli::mcp::era::{ClientEra, HOLDPOINT, SERVER_INFO_KEY};
-use crate::cli::mcp::limits::LIST_TTL_MS;
+use mcp_gate::era::{ClientEra, HOLDPOINT, SERVER_INFO_KEY};
+use mcp_gate::limits::LIST_TTL_MS;
 
 pub(super) const ASK_PERSON: &str = "ask_person";
 pub(super) const CHECK_ANSWER: &str = "check_answer";

@@ -6,13 +6,13 @@ mod session;
 
 use std::sync::Arc;
 
+use mcp_gate::limits::LEAVE_WITHIN;
+use mcp_gate::peer::{PeerLine, PeerOut, read_line};
+use mcp_gate::reply::bad_line;
 use tokio::io::BufReader;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::limits::LEAVE_WITHIN;
-use super::peer::{PeerLine, PeerOut, read_line};
-use super::reply::bad_line;
 use super::std_pipes;
 use crate::cli::args::McpServeArgs;
 use crate::cli::client::{Client, fresh_key};
@@ -30,7 +30,7 @@ pub(super) async fn run(client: &Client, args: &McpServeArgs) -> anyhow::Result<
     loop {
         match read_line(&mut from).await {
             PeerLine::Message(message) => session.clone().take(message, &tasks).await,
-            PeerLine::Bad(bad) => session.out().send(bad_line(&bad)).await,
+            PeerLine::Bad(bad) => session.out().send_line(bad_line(&bad)).await,
             PeerLine::End => break,
         }
     }

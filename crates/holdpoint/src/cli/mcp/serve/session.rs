@@ -15,11 +15,11 @@ use super::{ask_person, definitions};
 use crate::cli::args::McpServeArgs;
 use crate::cli::client::Client;
 use crate::cli::hook::{PermissionDecision, PermissionPrompt, decide_permission};
-use crate::cli::mcp::era::{RequestMeta, UNSUPPORTED_VERSION};
-use crate::cli::mcp::limits::CALLS_MAX;
-use crate::cli::mcp::peer::PeerOut;
-use crate::cli::mcp::reply::{CallReply, RpcFailure, error_line, result_line};
-use crate::cli::mcp::waiting::with_progress;
+use mcp_gate::era::{RequestMeta, UNSUPPORTED_VERSION};
+use mcp_gate::limits::CALLS_MAX;
+use mcp_gate::peer::PeerOut;
+use mcp_gate::reply::{CallReply, RpcFailure, error_line, result_line};
+use mcp_gate::waiting::with_progress;
 
 const METHOD_NOT_FOUND: i64 = -32601;
 
@@ -72,8 +72,8 @@ impl ServeSession {
                 let replied = self.clone().reply_to(id, method, &message, tasks);
                 match replied {
                     Ok(None) => {}
-                    Ok(Some(result)) => self.out.send(result_line(id, &result)).await,
-                    Err(failure) => self.out.send(error_line(Some(id), failure)).await,
+                    Ok(Some(result)) => self.out.send_line(result_line(id, &result)).await,
+                    Err(failure) => self.out.send_line(error_line(Some(id), failure)).await,
                 }
             }
             RpcKind::Notification { method } if method == "notifications/cancelled" => {
@@ -144,7 +144,7 @@ impl ServeSession {
             let reply = self.run_call(&call, &cancelled).await;
             let is_wanted = self.lock_calls().remove(&call.id).is_some();
             if let Some(reply) = reply.filter(|_| is_wanted) {
-                self.out.send(result_line(&call.id, &reply.in_era(era))).await;
+                self.out.send_line(result_line(&call.id, &reply.in_era(era))).await;
             }
         });
         Ok(())
@@ -169,7 +169,7 @@ impl ServeSession {
                 ))),
             }
         };
-        let work = with_progress(&self.out, token, "waiting for a person", work);
+        let work = with_progress(&self.out, &call.id, token, "waiting for a person", work);
         // `ask_person` withdraws its question by itself; the permission prompt's expires.
         match call.name == definitions::PERMISSION {
             true => tokio::select! {

@@ -10,12 +10,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tools::mcp::RpcMessage;
 
-use super::calls::{CallWait, GatedCall};
-use super::gate::{GateQuestion, PendingHold, PersonVerdict, QuestionSubject};
-use super::session::ProxySession;
-use super::states::OpenForm;
-use crate::cli::mcp::era::ClientEra;
-use crate::cli::mcp::limits::FORM_MESSAGE_MAX;
+use crate::calls::{CallWait, GatedCall};
+use crate::era::ClientEra;
+use crate::gate::{GateQuestion, PendingHold, PersonVerdict, QuestionSubject};
+use crate::limits::FORM_MESSAGE_MAX;
+use crate::session::ProxySession;
+use crate::states::OpenForm;
 
 /// What begins a state of ours, so that it is never taken for an upstream's.
 const STATE_PREFIX: &str = "holdpoint-form-";
@@ -23,7 +23,7 @@ const APPROVAL: &str = "approval";
 
 /// Whether this call may be asked about in the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FormRung {
+pub(crate) enum FormRung {
     None,
     /// The form is the result, and the call comes again with what was answered.
     Modern,
@@ -90,7 +90,7 @@ fn form_message(tool: &str, arguments: &Value) -> Option<String> {
 
 impl ProxySession {
     /// Takes the answer out of a call that comes again with one of our forms, and says whether another may be shown.
-    pub(super) async fn take_form_answer(&self, call: &mut GatedCall) -> anyhow::Result<FormRung> {
+    pub(crate) async fn take_form_answer(&self, call: &mut GatedCall) -> anyhow::Result<FormRung> {
         let state = call.params.get_text("requestState");
         let mut is_undecided = false;
         if let Some(state) = state.filter(|state| state.starts_with(STATE_PREFIX)) {
@@ -121,10 +121,12 @@ impl ProxySession {
 
     async fn give_answer(&self, pending: &PendingHold, answer: FormAnswer) -> anyhow::Result<()> {
         match answer {
-            FormAnswer::Approved => self.gate.answer(pending, PersonVerdict::Approve).await,
+            FormAnswer::Approved => {
+                self.gate.service().answer(pending, PersonVerdict::Approve).await
+            }
             FormAnswer::Denied(reason) => {
                 let verdict = PersonVerdict::Deny { reason: reason.as_deref() };
-                self.gate.answer(pending, verdict).await
+                self.gate.service().answer(pending, verdict).await
             }
             FormAnswer::Undecided => Ok(()),
         }
@@ -132,7 +134,7 @@ impl ProxySession {
 
     /// A result with the form, for a modern client. A legacy one is asked here, and its answer goes to the server; what was
     /// decided is heard from there. Without a form this never returns.
-    pub(super) async fn show_form(
+    pub(crate) async fn show_form(
         &self,
         call: &GatedCall,
         wait: &CallWait,
@@ -153,7 +155,7 @@ impl ProxySession {
         if wait.form == FormRung::Modern {
             return self.form_result(call, pending, &params);
         }
-        let answer = self.ask_client("elicitation/create", &params).await;
+        let answer = self.ask_client(&call.id, "elicitation/create", &params).await;
         let answer = answer.as_ref().map_or(FormAnswer::Undecided, read_answer);
         self.give_answer(pending, answer).await?;
         std::future::pending().await
@@ -165,7 +167,7 @@ impl ProxySession {
         pending: &PendingHold,
         params: &FormParams,
     ) -> anyhow::Result<Box<RawValue>> {
-        let state = format!("{STATE_PREFIX}{}", crate::cli::client::fresh_key()?);
+        let state = format!("{STATE_PREFIX}{}", crate::random::fresh_key()?);
         let kept = PendingHold { id: pending.id, hold: pending.hold.clone() };
         let form = OpenForm { key: call.key, pending: kept };
         anyhow::ensure!(self.states.keep_form(state.clone(), form), "too many forms are open");

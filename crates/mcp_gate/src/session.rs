@@ -6,42 +6,50 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use domain::digest::{Digest, Framed};
+use domain::time::Timestamp;
 use ports::unpoisoned::Unpoisoned as _;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tools::mcp::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcId, RpcKind, RpcMessage};
+use tools::mcp::{
+    HeardMessage, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RawObject, RpcId, RpcKind,
+    RpcMessage,
+};
 
-use super::config::ToolNaming;
-use super::gate::HoldGate;
-use super::merge::{METHOD_NOT_FOUND, MergeState};
-use super::states::RequestStates;
-use super::tasks::TaskTable;
-use super::upstream::{Upstream, response_id};
-use crate::cli::client::fresh_key;
-use crate::cli::mcp::era::{ClientCapabilities, SERVER_INFO_KEY};
-use crate::cli::mcp::limits::CALLS_MAX;
-use crate::cli::mcp::peer::PeerOut;
-use crate::cli::mcp::reply::{RpcFailure, error_line, notification_line, result_line};
+use crate::config::ToolNaming;
+use crate::era::{ClientCapabilities, SERVER_INFO_KEY};
+use crate::gate::HoldGate;
+use crate::limits::CALLS_MAX;
+use crate::merge::{METHOD_NOT_FOUND, MergeState};
+use crate::peer::ClientLink;
+use crate::random::fresh_key;
+use crate::reply::{RpcFailure, error_line, notification_line, result_line};
+use crate::states::RequestStates;
+use crate::tasks::TaskTable;
+use crate::upstream::{Upstream, response_id};
 
-pub(super) struct ProxyOptions {
-    pub(super) naming: ToolNaming,
-    pub(super) wait: Duration,
-    pub(super) answer_in_client: bool,
+pub struct ProxyOptions {
+    pub naming: ToolNaming,
+    pub wait: Duration,
+    pub answer_in_client: bool,
+    /// Whether the client chooses the ids of requests, and may use one again that it cancelled.
+    pub reuses_ids: bool,
+    /// Tells the operator what is wrong with an upstream.
+    pub warn: fn(&str),
 }
 
-pub(super) struct ProxySession {
-    pub(super) gate: HoldGate,
-    pub(super) options: ProxyOptions,
-    pub(super) upstreams: Vec<Arc<Upstream>>,
-    pub(super) states: RequestStates,
-    pub(super) call_tasks: TaskTable,
-    pub(super) tracker: TaskTracker,
+pub struct ProxySession {
+    pub(crate) gate: HoldGate,
+    pub(crate) options: ProxyOptions,
+    pub(crate) upstreams: Vec<Arc<Upstream>>,
+    pub(crate) states: RequestStates,
+    pub(crate) call_tasks: TaskTable,
+    pub(crate) tracker: TaskTracker,
     /// What is still to be said to the server about calls that ended.
-    pub(super) reports: TaskTracker,
-    pub(super) merge: MergeState,
-    out: PeerOut,
+    pub reports: TaskTracker,
+    pub(crate) merge: MergeState,
+    out: Arc<dyn ClientLink>,
     requests: Mutex<HashMap<RpcId, ClientRequest>>,
     /// Ids of cancelled requests, as digests: what an upstream still answers under one is no answer to another request.
     retired: Mutex<HashSet<Digest>>,
@@ -50,10 +58,12 @@ pub(super) struct ProxySession {
     handshake: Mutex<ClientCapabilities>,
     own_prefix: String,
     next: AtomicU64,
+    /// Nothing more is served.
+    pub stopped: CancellationToken,
 }
 
 /// A request of the client that has no answer yet, and where it is.
-pub(super) enum ClientRequest {
+pub(crate) enum ClientRequest {
     /// With us: a call that waits for people, or something that we answer ourselves.
     Held {
         cancelled: CancellationToken,
@@ -70,9 +80,9 @@ fn id_digest(id: &RpcId) -> Digest {
 }
 
 impl ProxySession {
-    pub(super) fn new(
+    pub fn new(
         gate: HoldGate,
-        out: PeerOut,
+        out: Arc<dyn ClientLink>,
         upstreams: Vec<Arc<Upstream>>,
         options: ProxyOptions,
         tracker: TaskTracker,
@@ -93,60 +103,71 @@ impl ProxySession {
             handshake: Mutex::default(),
             own_prefix: format!("holdpoint-{}-", fresh_key()?),
             next: AtomicU64::new(1),
+            stopped: CancellationToken::new(),
         }))
     }
 
-    pub(super) fn out(&self) -> &PeerOut {
-        &self.out
+    pub(crate) fn out(&self) -> &dyn ClientLink {
+        &*self.out
     }
 
     /// An id that nobody else can have.
-    pub(super) fn own_id(&self) -> RpcId {
+    pub(crate) fn own_id(&self) -> RpcId {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         RpcId::Text(format!("{}{number}", self.own_prefix))
     }
 
-    pub(super) fn is_own_id(&self, id: &RpcId) -> bool {
+    pub(crate) fn is_own_id(&self, id: &RpcId) -> bool {
         matches!(id, RpcId::Text(text) if text.starts_with(&self.own_prefix))
     }
 
-    pub(super) fn lock_requests(&self) -> MutexGuard<'_, HashMap<RpcId, ClientRequest>> {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.gate.service().now()
+    }
+
+    pub(crate) fn lock_requests(&self) -> MutexGuard<'_, HashMap<RpcId, ClientRequest>> {
         self.requests.lock().unpoisoned()
     }
 
-    pub(super) fn legacy_capabilities(&self) -> ClientCapabilities {
+    pub(crate) fn legacy_capabilities(&self) -> ClientCapabilities {
         *self.handshake.lock().unpoisoned()
     }
 
-    pub(super) fn stop(&self) {
+    /// Whether a task waits for people, or runs.
+    pub fn has_open_tasks(&self) -> bool {
+        self.call_tasks.has_working()
+    }
+
+    pub fn stop(&self) {
+        self.stopped.cancel();
         self.upstreams.iter().for_each(|upstream| upstream.stop());
     }
 
-    pub(super) async fn reply_error(&self, id: &RpcId, failure: RpcFailure) {
+    pub(crate) async fn reply_error(&self, id: &RpcId, failure: RpcFailure) {
         if self.lock_requests().remove(id).is_some() {
-            self.out.send(error_line(Some(id), failure)).await;
+            self.out.finish(id, error_line(Some(id), failure)).await;
         }
     }
 
-    pub(super) async fn reply(&self, id: &RpcId, result: &impl serde::Serialize) {
+    pub(crate) async fn reply(&self, id: &RpcId, result: &impl serde::Serialize) {
         if self.lock_requests().remove(id).is_some() {
-            self.out.send(result_line(id, result)).await;
+            self.out.finish(id, result_line(id, result)).await;
         }
     }
 
     /// What an upstream answered, as it answered it.
-    pub(super) async fn reply_as_is(&self, id: &RpcId, response: &RpcMessage) {
+    pub(crate) async fn reply_as_is(&self, id: &RpcId, response: &RpcMessage) {
         if self.lock_requests().remove(id).is_some() {
-            self.out.send(response.object.to_line()).await;
+            self.out.finish(id, response.object.to_line()).await;
         }
     }
 
-    pub(super) async fn take_client(self: Arc<Self>, message: RpcMessage) {
+    pub async fn take_client(self: Arc<Self>, message: RpcMessage) {
         match &message.kind {
             RpcKind::Request { id, method } => {
                 let (id, method) = (id.clone(), method.clone());
                 if let Err(failure) = self.accept_request(&id) {
-                    return self.out.send(error_line(Some(&id), failure)).await;
+                    return self.out.finish(&id, error_line(Some(&id), failure)).await;
                 }
                 if let Err(failure) = self.clone().take_request(&id, &method, message).await {
                     self.reply_error(&id, failure).await;
@@ -199,7 +220,9 @@ impl ProxySession {
             _ if is_like_call(method) => {
                 Err(RpcFailure::new(METHOD_NOT_FOUND, "write the method as `tools/call`"))
             }
-            "tasks/get" | "tasks/cancel" | "tasks/update" if self.has_task(&message) => {
+            "tasks/get" | "tasks/cancel" | "tasks/update"
+                if self.find_or_resume_task(&task_id(&message).unwrap_or_default()).await =>
+            {
                 self.take_task_request(id, method, &message).await
             }
             _ if self.options.naming == ToolNaming::Prefixed => {
@@ -210,7 +233,7 @@ impl ProxySession {
     }
 
     /// Passes a request on; its answer comes back under the same id.
-    pub(super) fn pass_request(
+    pub(crate) fn pass_request(
         &self,
         id: &RpcId,
         method: &str,
@@ -224,7 +247,7 @@ impl ProxySession {
     }
 
     /// Says whether the client still wants it.
-    pub(super) fn set_sent(&self, id: &RpcId, method: &str, upstream: usize) -> bool {
+    pub(crate) fn set_sent(&self, id: &RpcId, method: &str, upstream: usize) -> bool {
         match self.lock_requests().get_mut(id) {
             Some(request) => {
                 *request = ClientRequest::Sent { upstream, method: method.to_owned() };
@@ -232,10 +255,6 @@ impl ProxySession {
             }
             None => false,
         }
-    }
-
-    fn has_task(&self, message: &RpcMessage) -> bool {
-        task_id(message).is_some_and(|id| self.call_tasks.find(&id).is_some())
     }
 
     async fn take_task_request(
@@ -251,7 +270,7 @@ impl ProxySession {
             self.reply(id, &found).await;
             return Ok(());
         }
-        if method == "tasks/cancel" && !self.call_tasks.cancel(&task) {
+        if method == "tasks/cancel" && !self.call_tasks.cancel(&task, self.now()) {
             return Err(unknown());
         }
         // We ask nothing in a task, so there is nothing to update.
@@ -264,16 +283,30 @@ impl ProxySession {
             let id = params.get("requestId")?;
             serde_json::from_str::<RpcId>(id.get()).ok()
         });
-        let Some(id) = id else { return };
-        let request = self.lock_requests().remove(&id);
-        if request.is_some() {
-            self.retired.lock().unpoisoned().insert(id_digest(&id));
+        if let Some(id) = id {
+            self.cancel_as(&id, &message.object);
+        }
+    }
+
+    /// The client does not want the answer to this request any more.
+    pub fn cancel(&self, id: &RpcId, reason: &str) {
+        let params = CancelParams { request_id: id, reason };
+        let line = notification_line("notifications/cancelled", &params);
+        if let Ok(message) = RpcMessage::parse(&line) {
+            self.cancel_as(id, &message.object);
+        }
+    }
+
+    fn cancel_as(&self, id: &RpcId, cancellation: &RawObject) {
+        let request = self.lock_requests().remove(id);
+        if request.is_some() && self.options.reuses_ids {
+            self.retired.lock().unpoisoned().insert(id_digest(id));
         }
         // No answer follows a cancelled request.
         match request {
             Some(ClientRequest::Held { cancelled }) => cancelled.cancel(),
             Some(ClientRequest::Sent { upstream, .. }) => {
-                let _ = self.upstreams[upstream].send(&message.object);
+                let _ = self.upstreams[upstream].send(cancellation);
             }
             None => {}
         }
@@ -296,22 +329,37 @@ impl ProxySession {
     }
 
     /// Asks the client something ourselves. Dropped, it is taken back.
-    pub(super) async fn ask_client(
+    pub(crate) async fn ask_client(
         &self,
+        about: &RpcId,
         method: &str,
         params: &impl serde::Serialize,
     ) -> Option<RpcMessage> {
         let id = self.own_id();
         let (tell, answered) = oneshot::channel();
         self.asked.lock().unpoisoned().insert(id.clone(), tell);
-        let _open = OpenAsk { session: self, id: &id };
+        let _open = OpenAsk { session: self, about, id: &id };
         let line =
             serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.out.send(line.to_string().into_bytes()).await;
+        if !self.out.send(Some(about), line.to_string().into_bytes()).await {
+            return None;
+        }
         answered.await.ok()
     }
 
-    pub(super) async fn take_upstream(&self, index: usize, message: RpcMessage) {
+    /// Until the upstream is gone.
+    pub async fn pass_messages(
+        self: Arc<Self>,
+        index: usize,
+        mut from: mpsc::Receiver<HeardMessage>,
+    ) {
+        while let Some((about, message)) = from.recv().await {
+            self.take_upstream(index, about, message).await;
+        }
+        self.end_upstream(index).await;
+    }
+
+    async fn take_upstream(&self, index: usize, about: Option<RpcId>, message: RpcMessage) {
         if let Some(id) = response_id(&message) {
             let upstream = &self.upstreams[index];
             if let Some(message) = upstream.complete(&id, message) {
@@ -326,8 +374,25 @@ impl ProxySession {
         match (&message.kind, self.options.naming) {
             // An answer to it would be taken for one to us.
             (RpcKind::Request { id, .. }, _) if self.is_own_id(id) => {}
-            (_, ToolNaming::Own) => self.out.send(message.object.to_line()).await,
-            (_, ToolNaming::Prefixed) => self.relay(index, message).await,
+            (_, ToolNaming::Own) => self.pass_to_client(0, about.as_ref(), message).await,
+            (_, ToolNaming::Prefixed) => self.relay(index, about.as_ref(), message).await,
+        }
+    }
+
+    /// A question that the client cannot hear is refused, so that the upstream does not wait for ever.
+    pub(crate) async fn pass_to_client(
+        &self,
+        index: usize,
+        about: Option<&RpcId>,
+        message: RpcMessage,
+    ) {
+        let is_heard = self.out.send(about, message.object.to_line()).await;
+        if let (RpcKind::Request { id, .. }, false) = (&message.kind, is_heard) {
+            let why = "the client cannot be asked now: it has no open request and no stream";
+            let refusal = error_line(Some(id), RpcFailure::new(INTERNAL_ERROR, why));
+            if let Ok(refusal) = RpcMessage::parse(&refusal) {
+                let _ = self.upstreams[index].send(&refusal.object);
+            }
         }
     }
 
@@ -355,7 +420,7 @@ impl ProxySession {
     }
 
     /// No answer will come for what it was sent.
-    pub(super) async fn end_upstream(&self, index: usize) {
+    async fn end_upstream(&self, index: usize) {
         let why = self.upstreams[index].gone().unwrap_or_default();
         let lost: Vec<RpcId> = {
             let requests = self.lock_requests();
@@ -371,9 +436,17 @@ impl ProxySession {
     }
 }
 
+#[derive(serde::Serialize)]
+struct CancelParams<'a> {
+    #[serde(rename = "requestId")]
+    request_id: &'a RpcId,
+    reason: &'a str,
+}
+
 /// Takes back what the client was asked and did not answer.
 struct OpenAsk<'a> {
     session: &'a ProxySession,
+    about: &'a RpcId,
     id: &'a RpcId,
 }
 
@@ -381,7 +454,8 @@ impl Drop for OpenAsk<'_> {
     fn drop(&mut self) {
         if self.session.asked.lock().unpoisoned().remove(self.id).is_some() {
             let params = serde_json::json!({"requestId": self.id, "reason": "decided elsewhere"});
-            self.session.out.try_send(notification_line("notifications/cancelled", &params));
+            let line = notification_line("notifications/cancelled", &params);
+            self.session.out.try_send(Some(self.about), line);
         }
     }
 }

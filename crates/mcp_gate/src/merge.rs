@@ -11,19 +11,19 @@ use serde_json::{Map, Value, json};
 use tools::mcp::limits::CONNECT_WITHIN;
 use tools::mcp::{INTERNAL_ERROR, INVALID_PARAMS, RawObject, RpcId, RpcKind, RpcMessage};
 
-use super::merge_lists::MergedList;
-use super::session::ProxySession;
-use super::upstream::Upstream;
-use crate::cli::mcp::era::HOLDPOINT;
-use crate::cli::mcp::limits::RELAYED_MAX;
-use crate::cli::mcp::reply::RpcFailure;
+use crate::era::HOLDPOINT;
+use crate::limits::RELAYED_MAX;
+use crate::merge_lists::MergedList;
+use crate::reply::{RpcFailure, error_line};
+use crate::session::ProxySession;
+use crate::upstream::Upstream;
 
-pub(super) const METHOD_NOT_FOUND: i64 = -32601;
+pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 /// What we could not take apart again.
 const NOT_MERGED: [&str; 3] = ["tasks", "experimental", "extensions"];
 
 #[derive(Default)]
-pub(super) struct MergeState {
+pub(crate) struct MergeState {
     /// What each upstream can do, by its place.
     capabilities: Mutex<HashMap<usize, Map<String, Value>>>,
     /// Requests of upstreams that the client has before it, by the ids that we gave them.
@@ -33,25 +33,25 @@ pub(super) struct MergeState {
 }
 
 impl MergeState {
-    pub(super) fn offers(&self, upstream: usize, capability: &str) -> bool {
+    pub(crate) fn offers(&self, upstream: usize, capability: &str) -> bool {
         let all = self.capabilities.lock().unpoisoned();
         all.get(&upstream).is_some_and(|offered| offered.contains_key(capability))
     }
 
-    pub(super) fn note_resource(&self, uri: String, upstream: usize) {
+    pub(crate) fn note_resource(&self, uri: String, upstream: usize) {
         self.resources.lock().unpoisoned().insert(uri, upstream);
     }
 }
 
 impl ProxySession {
     /// Whose tool or prompt this is, and what that upstream calls it.
-    pub(super) fn split_name(&self, name: &str) -> Option<(usize, String)> {
+    pub(crate) fn split_name(&self, name: &str) -> Option<(usize, String)> {
         let (server, own) = name.split_once("__")?;
         let index = self.upstreams.iter().position(|upstream| upstream.name() == server)?;
         (!own.is_empty()).then(|| (index, own.to_owned()))
     }
 
-    pub(super) async fn take_merged(
+    pub(crate) async fn take_merged(
         self: Arc<Self>,
         id: &RpcId,
         method: &str,
@@ -159,10 +159,8 @@ impl ProxySession {
                 Ok(result) => result,
                 Err(error) => {
                     let name = self.upstreams[index].name();
-                    eprintln!(
-                        "holdpoint: the MCP server `{name}` is left out: {}",
-                        visible(&format!("{error:#}"))
-                    );
+                    let why = visible(&format!("{error:#}"));
+                    (self.options.warn)(&format!("the MCP server `{name}` is left out: {why}"));
                     self.upstreams[index].stop();
                     continue;
                 }
@@ -202,7 +200,7 @@ impl ProxySession {
     }
 
     /// What an upstream says by itself. Its ids are its own, so the client gets others.
-    pub(super) async fn relay(&self, index: usize, message: RpcMessage) {
+    pub(crate) async fn relay(&self, index: usize, about: Option<&RpcId>, message: RpcMessage) {
         let message = match &message.kind {
             RpcKind::Request { id, .. } => {
                 let own = self.own_id();
@@ -223,7 +221,14 @@ impl ProxySession {
             }
             RpcKind::Notification { .. } | RpcKind::Response { .. } => message,
         };
-        self.out().send(message.object.to_line()).await;
+        let is_heard = self.out().send(about, message.object.to_line()).await;
+        if let (RpcKind::Request { id, .. }, false) = (&message.kind, is_heard) {
+            let why = "the client cannot be asked now: it has no open request and no stream";
+            let refusal = error_line(Some(id), RpcFailure::new(INTERNAL_ERROR, why));
+            if let Ok(refusal) = RpcMessage::parse(&refusal) {
+                self.answer_relayed(id, refusal);
+            }
+        }
     }
 
     fn with_relayed_id(&self, index: usize, mut message: RpcMessage) -> Option<RpcMessage> {
@@ -242,7 +247,7 @@ impl ProxySession {
     }
 
     /// Whether it was an upstream's.
-    pub(super) fn answer_relayed(&self, id: &RpcId, message: RpcMessage) {
+    pub(crate) fn answer_relayed(&self, id: &RpcId, message: RpcMessage) {
         let whose = self.merge.relayed.lock().unpoisoned().remove(id);
         if let Some((index, original)) = whose {
             let _ = self.upstreams[index].send(&message.with_id(&original).object);

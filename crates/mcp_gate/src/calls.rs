@@ -1,6 +1,7 @@
 //! One call of a tool: reviewed, put to the policy, waited for, passed on, reported.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use domain::digest::{Digest, Framed};
 use domain::id::HoldId;
@@ -12,52 +13,68 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::mcp::{INVALID_PARAMS, RawObject, RpcId, RpcMessage};
 
-use super::config::ToolNaming;
-use super::definitions::DefinitionStatus;
-use super::forms::FormRung;
-use super::gate::{
-    GateLeave, GateQuestion, GateStanding, PendingHold, QuestionContext, QuestionSubject,
-    match_key, report_outcome,
+use crate::config::ToolNaming;
+use crate::definitions::DefinitionStatus;
+use crate::era::{RequestMeta, UNSUPPORTED_VERSION};
+use crate::forms::FormRung;
+use crate::gate::{
+    GateLeave, GateQuestion, GateStanding, PendingHold, QuestionContext, QuestionSubject, match_key,
 };
-use super::listing::own_meta;
-use super::outcome::{CallOutcome, add_edit_note, state_text};
-use super::session::{ClientRequest, ProxySession};
-use super::states::OpenContinuation;
-use super::tasks::TaskState;
-use super::upstream::{Upstream, UpstreamError};
-use crate::cli::mcp::era::{RequestMeta, UNSUPPORTED_VERSION};
-use crate::cli::mcp::reply::{CallReply, RpcFailure};
-use crate::cli::mcp::waiting::{wait_until, with_progress};
+use crate::listing::own_meta;
+use crate::outcome::{CallOutcome, add_edit_note, state_text};
+use crate::reply::{CallReply, RpcFailure};
+use crate::session::{ClientRequest, ProxySession};
+use crate::states::OpenContinuation;
+use crate::tasks::TaskState;
+use crate::upstream::{Upstream, UpstreamError};
+use crate::waiting::with_progress;
 
 /// The members of a call that are read here, or belong to one exchange alone.
 const CALL_MEMBERS: [&str; 5] = ["name", "arguments", "_meta", "inputResponses", "requestState"];
 /// How often a question is asked anew because its approval went to another call, or its definition changed again.
 const ROUNDS_MAX: usize = 3;
 
-pub(super) struct GatedCall {
-    pub(super) id: RpcId,
-    pub(super) upstream: Arc<Upstream>,
+pub(crate) struct GatedCall {
+    pub(crate) id: RpcId,
+    pub(crate) upstream: Arc<Upstream>,
     index: usize,
     /// As the upstream calls it.
-    pub(super) tool: String,
+    pub(crate) tool: String,
     message: RpcMessage,
-    pub(super) params: RawObject,
-    pub(super) arguments: Arguments,
-    pub(super) meta: RequestMeta,
-    pub(super) key: Digest,
-    cancelled: CancellationToken,
+    pub(crate) params: RawObject,
+    pub(crate) arguments: Arguments,
+    pub(crate) meta: RequestMeta,
+    pub(crate) key: Digest,
+    pub(crate) cancelled: CancellationToken,
 }
 
 /// How long a call waits, and who is told that it does.
-pub(super) struct CallWait {
+pub(crate) struct CallWait {
     /// `None`: as long as people take.
-    until: Option<Instant>,
+    limit: Option<Duration>,
+    /// When people were first asked: an upstream that takes its time to start takes none of theirs.
+    asked_at: OnceLock<Instant>,
     announce: Mutex<Option<oneshot::Sender<HoldId>>>,
-    pub(super) form: FormRung,
+    pub(crate) form: FormRung,
+}
+
+impl CallWait {
+    fn new(
+        limit: Option<Duration>,
+        announce: Option<oneshot::Sender<HoldId>>,
+        form: FormRung,
+    ) -> CallWait {
+        CallWait { limit, asked_at: OnceLock::new(), announce: Mutex::new(announce), form }
+    }
+
+    /// As long as people take, and nobody is told.
+    pub(crate) fn endless() -> CallWait {
+        CallWait::new(None, None, FormRung::None)
+    }
 }
 
 /// What became of the question whether a call may be made.
-pub(super) enum CallVerdict {
+pub(crate) enum CallVerdict {
     Run(GateLeave),
     Reply(CallReply),
     /// The client shows a form and repeats the call with what was answered.
@@ -65,7 +82,7 @@ pub(super) enum CallVerdict {
     Cancelled,
 }
 
-pub(super) enum Waited {
+pub(crate) enum Waited {
     Decided(serde_json::Value),
     Form(Box<RawValue>),
     Later,
@@ -73,7 +90,7 @@ pub(super) enum Waited {
 }
 
 impl ProxySession {
-    pub(super) fn start_call(
+    pub(crate) fn start_call(
         self: Arc<Self>,
         id: &RpcId,
         message: RpcMessage,
@@ -85,6 +102,19 @@ impl ProxySession {
     }
 
     fn parse_call(&self, id: &RpcId, message: RpcMessage) -> Result<GatedCall, RpcFailure> {
+        let cancelled = match self.lock_requests().get(id) {
+            Some(ClientRequest::Held { cancelled }) => cancelled.clone(),
+            _ => return Err(RpcFailure::new(INVALID_PARAMS, "the request was cancelled")),
+        };
+        self.read_call(id, message, cancelled)
+    }
+
+    pub(crate) fn read_call(
+        &self,
+        id: &RpcId,
+        message: RpcMessage,
+        cancelled: CancellationToken,
+    ) -> Result<GatedCall, RpcFailure> {
         let bad = |why: String| RpcFailure::new(INVALID_PARAMS, why);
         let meta = RequestMeta::parse(&message).map_err(|version| {
             RpcFailure::new(
@@ -106,14 +136,10 @@ impl ProxySession {
         let arguments = Arguments::parse(text.as_bytes()).map_err(|why| bad(why.to_string()))?;
         let upstream = self.upstreams[index].clone();
         let source = Framed::new("holdpoint.mcp.source.v1")
-            .field("server", self.gate.client().server().as_str().as_bytes())
+            .field("server", self.gate.service().source().as_bytes())
             .field("upstream", upstream.config.place().as_bytes())
             .finish();
         let key = match_key(source, &tool, &arguments, &params.others_text(&CALL_MEMBERS));
-        let cancelled = match self.lock_requests().get(id) {
-            Some(ClientRequest::Held { cancelled }) => cancelled.clone(),
-            _ => return Err(bad("the request was cancelled".into())),
-        };
         let id = id.clone();
         Ok(GatedCall {
             id,
@@ -158,11 +184,10 @@ impl ProxySession {
         if call.meta.capabilities.tasks {
             return self.run_as_task(call).await;
         }
-        let until = Some(Instant::now() + self.options.wait);
-        let wait = CallWait { until, announce: Mutex::default(), form };
+        let wait = CallWait::new(Some(self.options.wait), None, form);
         let token = call.meta.progress_token.as_deref();
         let clear = self.clear_call(&call, &wait);
-        match with_progress(self.out(), token, "waiting for a person", clear).await {
+        match with_progress(self.out(), &call.id, token, "waiting for a person", clear).await {
             CallVerdict::Run(leave) => self.finish_call(&call, leave, None).await,
             CallVerdict::Reply(reply) => self.refuse_call(&call, reply).await,
             CallVerdict::Form(form) => self.reply(&call.id, &form).await,
@@ -181,7 +206,7 @@ impl ProxySession {
     }
 
     /// Whether the call may be made. Every error is a no.
-    async fn clear_call(&self, call: &GatedCall, wait: &CallWait) -> CallVerdict {
+    pub(crate) async fn clear_call(&self, call: &GatedCall, wait: &CallWait) -> CallVerdict {
         let cleared = Box::pin(self.try_clear(call, wait)).await;
         cleared.unwrap_or_else(|error| CallVerdict::Reply(denied(&format!("{error:#}"))))
     }
@@ -226,7 +251,7 @@ impl ProxySession {
             context.offered_definition = Some(changed.offered.whole.clone());
             let digest = changed.offered.pin_digest(&changed.identity);
             let key = Framed::new("holdpoint.mcp.review.v1")
-                .field("server", self.gate.client().server().as_str().as_bytes())
+                .field("server", self.gate.service().source().as_bytes())
                 .field("upstream", upstream.config.scope().as_bytes())
                 .field("definition", digest.as_bytes())
                 .finish();
@@ -290,13 +315,16 @@ impl ProxySession {
         if let Some(announce) = announce {
             let _ = announce.send(pending.id);
         }
-        let client = self.gate.client();
+        let service = self.gate.service();
         let decided = async {
-            match wait.until {
-                Some(until) => wait_until(client, pending.id, until).await,
+            match wait.limit {
+                Some(limit) => {
+                    let asked_at = *wait.asked_at.get_or_init(Instant::now);
+                    service.wait_decided(pending.id, asked_at + limit).await
+                }
                 None => loop {
                     let until = Instant::now() + self.options.wait;
-                    if let Some(hold) = wait_until(client, pending.id, until).await? {
+                    if let Some(hold) = service.wait_decided(pending.id, until).await? {
                         return Ok(Some(hold));
                     }
                 },
@@ -315,7 +343,7 @@ impl ProxySession {
         CallReply::failed(format!(
             "Nothing was run yet: this call waits for a person, at {}\nWhen it has been decided, call again with the same \
              arguments; an approval is used once. Do not try another way meanwhile.",
-            self.gate.client().page(pending.id)
+            self.gate.service().page(pending.id)
         ))
     }
 
@@ -420,12 +448,9 @@ impl ProxySession {
     }
 
     fn report(&self, hold: HoldId, ended: Result<(), String>) {
-        let client = self.gate.client().clone();
+        let service = self.gate.service().clone();
         self.reports.spawn(async move {
-            let _ = match &ended {
-                Ok(()) => report_outcome(&client, hold, "succeeded", None).await,
-                Err(why) => report_outcome(&client, hold, "failed", Some(why)).await,
-            };
+            let _ = service.report(hold, ended).await;
         });
     }
 
@@ -434,8 +459,7 @@ impl ProxySession {
         let request = call.cancelled.clone();
         call.cancelled = CancellationToken::new();
         let (announce, mut announced) = oneshot::channel();
-        let wait =
-            CallWait { until: None, announce: Mutex::new(Some(announce)), form: FormRung::None };
+        let wait = CallWait::new(None, Some(announce), FormRung::None);
         let mut clear = Box::pin(self.clear_call(&call, &wait));
         let hold = tokio::select! {
             biased;
@@ -449,11 +473,22 @@ impl ProxySession {
                 };
             }
         };
-        let task = self.call_tasks.start(hold, call.cancelled.clone());
+        let kept = self.gate.service().keep_task(hold, &call.message.object.to_line()).await;
+        if let Err(error) = kept {
+            self.refuse_call(&call, denied(&format!("the task cannot be kept: {error:#}"))).await;
+            return call.cancelled.cancel();
+        }
+        let task = self.call_tasks.start(hold, call.cancelled.clone(), self.now());
         self.reply(&call.id, &task).await;
-        let state = match clear.await {
+        let verdict = clear.await;
+        self.finish_task(hold, &call, verdict).await;
+    }
+
+    /// Makes the call of a task if it may be made, and keeps what came of it for the client.
+    pub(crate) async fn finish_task(&self, hold: HoldId, call: &GatedCall, verdict: CallVerdict) {
+        let state = match verdict {
             CallVerdict::Run(leave) => {
-                match self.pass_on(&call, &self.own_id(), leave, None).await {
+                match self.pass_on(call, &self.own_id(), leave, None).await {
                     Ok(Some(response)) => finished_task(&response),
                     Ok(None) => TaskState::Cancelled,
                     Err(reply) => completed(&reply.in_era(call.meta.era)),
@@ -462,7 +497,7 @@ impl ProxySession {
             CallVerdict::Reply(reply) => completed(&reply.in_era(call.meta.era)),
             CallVerdict::Form(_) | CallVerdict::Cancelled => TaskState::Cancelled,
         };
-        self.call_tasks.finish(hold, state);
+        self.call_tasks.finish(hold, state, self.now());
     }
 }
 
@@ -478,7 +513,7 @@ fn finished_task(response: &RpcMessage) -> TaskState {
     }
 }
 
-fn completed(reply: &CallReply) -> TaskState {
+pub(crate) fn completed(reply: &CallReply) -> TaskState {
     let result = serde_json::value::to_raw_value(reply);
     TaskState::Completed(result.unwrap_or_else(|_| RawValue::NULL.to_owned()))
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use domain::id::HoldId;
+use domain::time::Timestamp;
 use ports::unpoisoned::Unpoisoned as _;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::mcp::limits::{TASK_POLL_MS, TASK_TTL_MS, TASKS_MAX};
-use crate::cli::output::now;
+use crate::limits::{TASK_POLL_MS, TASK_TTL_MS, TASKS_MAX};
 
 /// By the id of the first hold that the call waited for, which is on the server's disk before the client hears of it.
 #[derive(Default)]
-pub(super) struct TaskTable(Mutex<BTreeMap<String, CallTask>>);
+pub(crate) struct TaskTable(Mutex<BTreeMap<String, CallTask>>);
 
 struct CallTask {
     created_at: String,
@@ -24,7 +24,7 @@ struct CallTask {
 }
 
 #[derive(Clone)]
-pub(super) enum TaskState {
+pub(crate) enum TaskState {
     Working,
     /// Also where it was denied, or the tool failed.
     Completed(Box<RawValue>),
@@ -35,7 +35,7 @@ pub(super) enum TaskState {
 
 /// A task, as the protocol has it.
 #[derive(Serialize)]
-pub(super) struct TaskReply {
+pub(crate) struct TaskReply {
     #[serde(rename = "resultType")]
     result_type: &'static str,
     #[serde(rename = "taskId")]
@@ -86,65 +86,99 @@ impl TaskTable {
     }
 
     /// What the client gets in place of a result.
-    pub(super) fn start(&self, hold: HoldId, cancelled: CancellationToken) -> TaskReply {
-        let id = hold.to_string();
-        let at = now().to_string();
-        let state = TaskState::Working;
-        let task = CallTask { created_at: at.clone(), updated_at: at, state, cancelled };
-        let reply = task.reply(&id, "task");
-        let mut tasks = self.lock();
-        if tasks.len() >= TASKS_MAX {
-            let done = tasks.iter().find(|(_, task)| !matches!(task.state, TaskState::Working));
-            if let Some(oldest) = done.map(|(id, _)| id.clone()) {
-                tasks.remove(&oldest);
-            }
-        }
-        tasks.insert(id, task);
-        reply
+    pub(crate) fn start(
+        &self,
+        hold: HoldId,
+        cancelled: CancellationToken,
+        now: Timestamp,
+    ) -> TaskReply {
+        start_in(&mut self.lock(), hold, cancelled, now)
     }
 
-    pub(super) fn finish(&self, hold: HoldId, state: TaskState) {
+    /// Says whether this is the first to begin it.
+    pub(crate) fn start_unless_known(
+        &self,
+        hold: HoldId,
+        cancelled: CancellationToken,
+        now: Timestamp,
+    ) -> bool {
+        let mut tasks = self.lock();
+        if tasks.contains_key(&hold.to_string()) {
+            return false;
+        }
+        start_in(&mut tasks, hold, cancelled, now);
+        true
+    }
+
+    pub(crate) fn finish(&self, hold: HoldId, state: TaskState, now: Timestamp) {
         if let Some(task) = self.lock().get_mut(&hold.to_string()) {
             // What was cancelled stays so, whatever came of it.
             if matches!(task.state, TaskState::Working) {
                 task.state = state;
-                task.updated_at = now().to_string();
+                task.updated_at = now.to_string();
             }
         }
     }
 
-    pub(super) fn find(&self, id: &str) -> Option<TaskReply> {
+    pub(crate) fn has_working(&self) -> bool {
+        self.lock().values().any(|task| matches!(task.state, TaskState::Working))
+    }
+
+    pub(crate) fn find(&self, id: &str) -> Option<TaskReply> {
         self.lock().get(id).map(|task| task.reply(id, "complete"))
     }
 
     /// Whether there is such a task.
-    pub(super) fn cancel(&self, id: &str) -> bool {
+    pub(crate) fn cancel(&self, id: &str, now: Timestamp) -> bool {
         let mut tasks = self.lock();
         let Some(task) = tasks.get_mut(id) else { return false };
         if matches!(task.state, TaskState::Working) {
             task.cancelled.cancel();
             task.state = TaskState::Cancelled;
-            task.updated_at = now().to_string();
+            task.updated_at = now.to_string();
         }
         true
     }
+}
+
+fn start_in(
+    tasks: &mut BTreeMap<String, CallTask>,
+    hold: HoldId,
+    cancelled: CancellationToken,
+    now: Timestamp,
+) -> TaskReply {
+    let id = hold.to_string();
+    let at = now.to_string();
+    let state = TaskState::Working;
+    let task = CallTask { created_at: at.clone(), updated_at: at, state, cancelled };
+    let reply = task.reply(&id, "task");
+    if tasks.len() >= TASKS_MAX {
+        let done = tasks.iter().find(|(_, task)| !matches!(task.state, TaskState::Working));
+        if let Some(oldest) = done.map(|(id, _)| id.clone()) {
+            tasks.remove(&oldest);
+        }
+    }
+    tasks.insert(id, task);
+    reply
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_ms(0);
+
     #[test]
     fn a_task_ends_once() {
         let tasks = TaskTable::default();
         let hold: HoldId = "hold_01jd3kq8v2m4x6z8a0c2e4g6j8".parse().unwrap();
         let cancelled = CancellationToken::new();
-        assert_eq!(tasks.start(hold, cancelled.clone()).result_type, "task");
+        assert_eq!(tasks.start(hold, cancelled.clone(), NOW).result_type, "task");
         let id = hold.to_string();
         assert_eq!(tasks.find(&id).unwrap().status, "working");
-        assert!(tasks.cancel(&id) && cancelled.is_cancelled());
-        tasks.finish(hold, TaskState::Completed(RawValue::NULL.to_owned()));
+        assert!(tasks.cancel(&id, NOW) && cancelled.is_cancelled());
+        tasks.finish(hold, TaskState::Completed(RawValue::NULL.to_owned()), NOW);
         assert_eq!(tasks.find(&id).unwrap().status, "cancelled");
-        assert!(tasks.find("hold_x").is_none() && !tasks.cancel("hold_x"));
+        assert!(tasks.find("hold_x").is_none() && !tasks.cancel("hold_x", NOW));
     }
 }

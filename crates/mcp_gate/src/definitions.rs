@@ -5,23 +5,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use ports::unpoisoned::Unpoisoned as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tools::mcp::{McpCatalog, McpDefinition, PinError, PinStore, ServerIdentity, ToolPin};
 
-pub(super) struct DefinitionGate {
+/// What was pinned of an upstream, for all who stand before it. What each of its processes says now is held against it by itself.
+pub type SharedPins = Arc<Mutex<PinStore>>;
+
+pub struct DefinitionGate {
     state: Mutex<DefinitionState>,
     /// The list must be asked for before the next call.
     is_stale: AtomicBool,
     /// One look at a time.
-    pub(super) looking: tokio::sync::Mutex<()>,
+    pub(crate) looking: tokio::sync::Mutex<()>,
 }
 
 struct DefinitionState {
-    pins: PinStore,
+    pins: SharedPins,
     identity: Option<ServerIdentity>,
     listed: Option<McpCatalog>,
     /// Every definition that the client was shown since the last review of the tool.
@@ -34,7 +37,7 @@ struct DefinitionState {
 
 /// How a tool stands to what was pinned.
 #[derive(Clone, Debug)]
-pub(super) enum DefinitionStatus {
+pub(crate) enum DefinitionStatus {
     /// As it was pinned.
     Pinned,
     /// Changed, or not there when the server was first seen: a person looks at it first.
@@ -43,14 +46,14 @@ pub(super) enum DefinitionStatus {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct UnreviewedDefinition {
-    pub(super) identity: ServerIdentity,
-    pub(super) offered: McpDefinition,
-    pub(super) pinned: Option<McpDefinition>,
+pub(crate) struct UnreviewedDefinition {
+    pub(crate) identity: ServerIdentity,
+    pub(crate) offered: McpDefinition,
+    pub(crate) pinned: Option<McpDefinition>,
 }
 
 impl DefinitionGate {
-    pub(super) fn new(pins: PinStore) -> DefinitionGate {
+    pub fn new(pins: SharedPins) -> DefinitionGate {
         let state = DefinitionState {
             pins,
             identity: None,
@@ -70,31 +73,31 @@ impl DefinitionGate {
         self.state.lock().unpoisoned()
     }
 
-    pub(super) fn is_stale(&self) -> bool {
+    pub(crate) fn is_stale(&self) -> bool {
         self.is_stale.load(Ordering::Acquire)
     }
 
     /// A list is being asked for: whatever is said from now on makes it old again.
-    pub(super) fn begin_look(&self) {
+    pub(crate) fn begin_look(&self) {
         self.is_stale.store(false, Ordering::Release);
     }
 
-    pub(super) fn mark_stale(&self) {
+    pub(crate) fn mark_stale(&self) {
         self.is_stale.store(true, Ordering::Release);
     }
 
-    pub(super) fn identity(&self) -> Option<ServerIdentity> {
+    pub(crate) fn identity(&self) -> Option<ServerIdentity> {
         self.lock().identity.clone()
     }
 
-    pub(super) fn set_identity(&self, info: &Value) {
+    pub(crate) fn set_identity(&self, info: &Value) {
         if info.is_object() {
             self.lock().identity = Some(ServerIdentity::parse(info));
         }
     }
 
     /// What the client is being shown. A list that cannot be read leaves nothing that we could call known.
-    pub(super) fn note_shown(&self, result: &RawValue) {
+    pub(crate) fn note_shown(&self, result: &RawValue) {
         self.mark_stale();
         let mut state = self.lock();
         let mut page = serde_json::from_str::<Value>(result.get()).unwrap_or_default();
@@ -124,22 +127,23 @@ impl DefinitionGate {
     }
 
     /// The whole list, as we asked for it. The first one that is ever seen is pinned as it is.
-    pub(super) fn set_listed(&self, listed: McpCatalog) -> Result<(), PinError> {
+    pub(crate) fn set_listed(&self, listed: McpCatalog) -> Result<(), PinError> {
         let mut state = self.lock();
-        if state.pins.is_first_use() {
+        let pins = state.pins.clone();
+        let mut pins = pins.lock().unpoisoned();
+        if pins.is_first_use() {
             let pin = |name: &String| {
                 let definition = listed.find_definition(name)?;
                 Some((name.clone(), ToolPin::new(listed.identity.clone(), definition)))
             };
-            let pins = listed.order.iter().filter_map(pin).collect();
-            state.pins.add_pins(pins)?;
-            state.pins.end_first_use();
+            pins.add_pins(listed.order.iter().filter_map(pin).collect())?;
+            pins.end_first_use();
         }
         state.listed = Some(listed);
         Ok(())
     }
 
-    pub(super) fn status(&self, tool: &str) -> DefinitionStatus {
+    pub(crate) fn status(&self, tool: &str) -> DefinitionStatus {
         let state = self.lock();
         let Some(listed) = &state.listed else { return DefinitionStatus::NotOffered };
         let Some(definition) = listed.find_definition(tool) else {
@@ -148,7 +152,8 @@ impl DefinitionGate {
         if state.is_all_unreadable || state.unreadable.contains(tool) {
             return DefinitionStatus::NotOffered;
         }
-        let pin = state.pins.find_pin(tool);
+        let pins = state.pins.lock().unpoisoned();
+        let pin = pins.find_pin(tool);
         let pinned = pin.and_then(ToolPin::parse_digest);
         let changed = std::iter::once(definition)
             .chain(state.shown.get(tool).into_iter().flatten())
@@ -164,11 +169,11 @@ impl DefinitionGate {
     }
 
     /// A person agreed to it: from now on that is the definition.
-    pub(super) fn accept(&self, reviewed: &UnreviewedDefinition) -> Result<(), PinError> {
+    pub(crate) fn accept(&self, reviewed: &UnreviewedDefinition) -> Result<(), PinError> {
         let pin = ToolPin::new(reviewed.identity.clone(), &reviewed.offered);
         let mut state = self.lock();
         state.shown.remove(&reviewed.offered.name);
-        state.pins.add_pins(vec![(reviewed.offered.name.clone(), pin)])
+        state.pins.lock().unpoisoned().add_pins(vec![(reviewed.offered.name.clone(), pin)])
     }
 }
 
@@ -190,7 +195,25 @@ mod tests {
     }
 
     fn gate(folder: &std::path::Path) -> DefinitionGate {
-        DefinitionGate::new(PinStore::open(folder, "files", false).unwrap())
+        DefinitionGate::new(pins(folder))
+    }
+
+    fn pins(folder: &std::path::Path) -> SharedPins {
+        Arc::new(Mutex::new(PinStore::open(folder, "files", false).unwrap()))
+    }
+
+    #[test]
+    fn each_process_of_an_upstream_is_held_against_the_same_pins() {
+        let folder = tempfile::tempdir().unwrap();
+        let pins = pins(folder.path());
+        let (one, other) = (DefinitionGate::new(pins.clone()), DefinitionGate::new(pins));
+        one.set_listed(catalog(&[tool("read", "reads")])).unwrap();
+        assert!(is_pinned(&one, "read") && other.is_stale());
+        assert!(matches!(other.status("read"), DefinitionStatus::NotOffered), "not seen yet");
+        other.set_listed(catalog(&[tool("read", "mails")])).unwrap();
+        let DefinitionStatus::Unreviewed(changed) = other.status("read") else { panic!() };
+        other.accept(&changed).unwrap();
+        assert!(is_pinned(&other, "read") && !is_pinned(&one, "read"), "agreed to for all");
     }
 
     fn is_pinned(gate: &DefinitionGate, name: &str) -> bool {

@@ -6,12 +6,12 @@ use serde_json::Value;
 use tools::mcp::limits::{LIST_WITHIN, PAGES_MAX};
 use tools::mcp::{McpCatalog, RawObject, RpcMessage};
 
-use super::session::ProxySession;
-use super::upstream::{Upstream, UpstreamError};
-use crate::cli::mcp::era::SERVER_INFO_KEY;
+use crate::era::SERVER_INFO_KEY;
+use crate::session::ProxySession;
+use crate::upstream::{Upstream, UpstreamError};
 
 /// What a request of ours says about itself: what the client's own says, since it is made for the client.
-pub(super) type OwnMeta = Option<RawObject>;
+pub(crate) type OwnMeta = Option<RawObject>;
 
 #[derive(Serialize)]
 struct OwnParams<'a> {
@@ -23,7 +23,7 @@ struct OwnParams<'a> {
 
 impl ProxySession {
     /// Makes sure that what we know of an upstream's tools is what it last said.
-    pub(super) async fn refresh_definitions(
+    pub(crate) async fn refresh_definitions(
         &self,
         upstream: &Upstream,
         meta: &OwnMeta,
@@ -86,7 +86,7 @@ impl ProxySession {
     }
 
     /// A request of our own, and its answer as it came.
-    pub(super) async fn request_own(
+    pub(crate) async fn request_own(
         &self,
         upstream: &Upstream,
         method: &str,
@@ -105,7 +105,7 @@ impl ProxySession {
 }
 
 /// The part of a request's `_meta` that says which era and client it is of.
-pub(super) fn own_meta(params: &RawObject) -> OwnMeta {
+pub(crate) fn own_meta(params: &RawObject) -> OwnMeta {
     let mut meta = params.get_object("_meta")?;
     meta.get("io.modelcontextprotocol/protocolVersion")?;
     meta.remove("progressToken");

@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 use tools::mcp::limits::{LIST_WITHIN, PAGES_MAX};
 use tools::mcp::{RawObject, RpcId};
 
-use super::session::ProxySession;
+use crate::session::ProxySession;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MergedList {
+pub(crate) enum MergedList {
     Tools,
     Prompts,
     Resources,
@@ -22,7 +22,7 @@ struct PageParams {
 }
 
 impl MergedList {
-    pub(super) fn of_method(method: &str) -> Option<MergedList> {
+    pub(crate) fn of_method(method: &str) -> Option<MergedList> {
         let all = [
             MergedList::Tools,
             MergedList::Prompts,
@@ -62,7 +62,7 @@ impl MergedList {
 
 impl ProxySession {
     /// One page with everything. An upstream that does not answer has nothing in it.
-    pub(super) async fn reply_list(&self, id: &RpcId, list: MergedList) {
+    pub(crate) async fn reply_list(&self, id: &RpcId, list: MergedList) {
         let mut all: Vec<Box<RawValue>> = Vec::new();
         for index in 0..self.upstreams.len() {
             if self.merge.offers(index, list.capability()) {

@@ -5,10 +5,10 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tools::mcp::{RawObject, RpcMessage};
 
-use crate::cli::mcp::limits::RESULT_CHARS_MAX;
+use crate::limits::RESULT_CHARS_MAX;
 
 /// Read no further than is needed to say how it ended.
-pub(super) enum CallOutcome {
+pub(crate) enum CallOutcome {
     Succeeded,
     Failed(String),
     /// A modern upstream wants to know more; `state` is what it wants to get back.
@@ -18,7 +18,7 @@ pub(super) enum CallOutcome {
 }
 
 impl CallOutcome {
-    pub(super) fn of(response: &RpcMessage) -> CallOutcome {
+    pub(crate) fn of(response: &RpcMessage) -> CallOutcome {
         let short = |text: &str| visible(&text.chars().take(RESULT_CHARS_MAX).collect::<String>());
         let Some(result) = response.object.get_object("result") else {
             let error = response.object.get("error").map_or("no result", RawValue::get);
@@ -37,12 +37,12 @@ impl CallOutcome {
 }
 
 /// What the other side wants to get back, as it spelled it.
-pub(super) fn state_text(object: &RawObject) -> String {
+pub(crate) fn state_text(object: &RawObject) -> String {
     object.get("requestState").map_or_else(String::new, |state| state.get().to_owned())
 }
 
 /// The model proposed other arguments than ran: it is told so, in a block after the tool's own.
-pub(super) fn add_edit_note(response: &mut RpcMessage, arguments: &RawValue) -> Option<()> {
+pub(crate) fn add_edit_note(response: &mut RpcMessage, arguments: &RawValue) -> Option<()> {
     let mut result = response.object.get_object("result")?;
     let mut content: Vec<Box<RawValue>> =
         serde_json::from_str(result.get("content")?.get()).ok()?;

@@ -8,12 +8,14 @@ use tools::mcp::{MODERN, RpcMessage};
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const TASKS: &str = "io.modelcontextprotocol/tasks";
-pub(super) const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
+pub const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// The code of a protocol version that is not spoken.
-pub(super) const UNSUPPORTED_VERSION: i64 = -32022;
+pub const UNSUPPORTED_VERSION: i64 = -32022;
+/// The code of headers that say something else than the body.
+pub const HEADER_MISMATCH: i64 = -32020;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClientEra {
+pub enum ClientEra {
     /// With a handshake.
     Legacy,
     /// Each request says what it needs to be understood.
@@ -22,32 +24,32 @@ pub(super) enum ClientEra {
 
 impl ClientEra {
     /// What every result of the era says about itself.
-    pub(super) fn result_type(self) -> Option<&'static str> {
+    pub fn result_type(self) -> Option<&'static str> {
         (self == ClientEra::Modern).then_some("complete")
     }
 }
 
 /// What a request says about itself and its client.
 #[derive(Clone, Debug)]
-pub(super) struct RequestMeta {
-    pub(super) era: ClientEra,
+pub struct RequestMeta {
+    pub era: ClientEra,
     /// The name under which the client wants to hear of progress.
-    pub(super) progress_token: Option<Box<RawValue>>,
+    pub progress_token: Option<Box<RawValue>>,
     /// What the client of a modern request can do. A legacy one said it in its handshake.
-    pub(super) capabilities: ClientCapabilities,
+    pub capabilities: ClientCapabilities,
 }
 
 /// What we may do with a client beside answering it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ClientCapabilities {
+pub struct ClientCapabilities {
     /// It shows forms to its user.
-    pub(super) forms: bool,
+    pub forms: bool,
     /// It takes a task in place of a result, and asks for it later.
-    pub(super) tasks: bool,
+    pub tasks: bool,
 }
 
 impl ClientCapabilities {
-    pub(super) fn parse(declared: &RawValue) -> ClientCapabilities {
+    pub fn parse(declared: &RawValue) -> ClientCapabilities {
         let declared: Value = serde_json::from_str(declared.get()).unwrap_or_default();
         // An empty declaration means forms.
         let elicits = declared["elicitation"].as_object();
@@ -59,8 +61,13 @@ impl ClientCapabilities {
 }
 
 impl RequestMeta {
+    /// The version that a modern message says it is of.
+    pub fn declared_version(message: &RpcMessage) -> Option<String> {
+        message.params()?.get_object("_meta")?.get_text(VERSION_KEY)
+    }
+
     /// The error is the version that was asked for and is not spoken.
-    pub(super) fn parse(message: &RpcMessage) -> Result<RequestMeta, String> {
+    pub fn parse(message: &RpcMessage) -> Result<RequestMeta, String> {
         let meta = message.params().and_then(|params| params.get_object("_meta"));
         let meta = meta.unwrap_or_default();
         let era = match meta.get_text(VERSION_KEY) {
@@ -79,10 +86,10 @@ impl RequestMeta {
 
 /// Who we are, in the words of the protocol.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Implementation {
+pub struct Implementation {
     name: &'static str,
     version: &'static str,
 }
 
-pub(super) const HOLDPOINT: Implementation =
+pub const HOLDPOINT: Implementation =
     Implementation { name: "holdpoint", version: env!("CARGO_PKG_VERSION") };

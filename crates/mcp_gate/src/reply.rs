@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tools::mcp::{BadRpc, RpcId};
 
-use super::era::ClientEra;
+use crate::era::ClientEra;
 
 #[derive(Serialize)]
 struct ResultMessage<'a, T> {
@@ -29,22 +29,22 @@ struct NotificationMessage<'a, T> {
 
 /// Why a request has no result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct RpcFailure {
-    pub(super) code: i64,
-    pub(super) message: String,
+pub struct RpcFailure {
+    pub code: i64,
+    pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) data: Option<Value>,
+    pub data: Option<Value>,
 }
 
 impl RpcFailure {
-    pub(super) fn new(code: i64, message: impl Into<String>) -> RpcFailure {
+    pub fn new(code: i64, message: impl Into<String>) -> RpcFailure {
         RpcFailure { code, message: message.into(), data: None }
     }
 }
 
 /// The result of a tool that is ours, or that was not called.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct CallReply {
+pub struct CallReply {
     content: [TextBlock; 1],
     #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
     structured: Option<Value>,
@@ -62,7 +62,7 @@ struct TextBlock {
 }
 
 impl CallReply {
-    pub(super) fn text(text: impl Into<String>) -> CallReply {
+    pub fn text(text: impl Into<String>) -> CallReply {
         CallReply {
             content: [TextBlock { kind: "text", text: text.into() }],
             structured: None,
@@ -72,33 +72,33 @@ impl CallReply {
     }
 
     /// The model reads it: it says what happened and what to do.
-    pub(super) fn failed(why: impl Into<String>) -> CallReply {
+    pub fn failed(why: impl Into<String>) -> CallReply {
         CallReply { is_error: true, ..CallReply::text(why) }
     }
 
-    pub(super) fn structured(self, value: Value) -> CallReply {
+    pub fn structured(self, value: Value) -> CallReply {
         CallReply { structured: Some(value), ..self }
     }
 
     /// As a client of this era reads it.
-    pub(super) fn in_era(self, era: ClientEra) -> CallReply {
+    pub fn in_era(self, era: ClientEra) -> CallReply {
         CallReply { result_type: era.result_type(), ..self }
     }
 }
 
-pub(super) fn result_line(id: &RpcId, result: &impl Serialize) -> Vec<u8> {
+pub fn result_line(id: &RpcId, result: &impl Serialize) -> Vec<u8> {
     line(&ResultMessage { jsonrpc: "2.0", id, result })
 }
 
-pub(super) fn error_line(id: Option<&RpcId>, error: RpcFailure) -> Vec<u8> {
+pub fn error_line(id: Option<&RpcId>, error: RpcFailure) -> Vec<u8> {
     line(&ErrorMessage { jsonrpc: "2.0", id, error })
 }
 
-pub(super) fn bad_line(bad: &BadRpc) -> Vec<u8> {
+pub fn bad_line(bad: &BadRpc) -> Vec<u8> {
     error_line(bad.id.as_ref(), RpcFailure::new(bad.code, bad.why))
 }
 
-pub(super) fn notification_line(method: &str, params: &impl Serialize) -> Vec<u8> {
+pub fn notification_line(method: &str, params: &impl Serialize) -> Vec<u8> {
     line(&NotificationMessage { jsonrpc: "2.0", method, params })
 }
 

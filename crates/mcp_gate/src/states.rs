@@ -11,28 +11,28 @@ use domain::id::HoldId;
 use domain::json::Arguments;
 use ports::unpoisoned::Unpoisoned as _;
 
-use super::gate::PendingHold;
-use crate::cli::mcp::limits::{CONTINUATIONS_MAX, OPEN_STATES_MAX};
+use crate::gate::PendingHold;
+use crate::limits::{CONTINUATIONS_MAX, OPEN_STATES_MAX};
 
 /// A form that the client's user has before them.
-pub(super) struct OpenForm {
+pub(crate) struct OpenForm {
     /// The call that it is about.
-    pub(super) key: Digest,
-    pub(super) pending: PendingHold,
+    pub(crate) key: Digest,
+    pub(crate) pending: PendingHold,
 }
 
 /// A call that was let through, and whose upstream wants to know more before it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct OpenContinuation {
-    pub(super) hold: HoldId,
+pub(crate) struct OpenContinuation {
+    pub(crate) hold: HoldId,
     /// What a person made of the arguments: each round is sent with these.
-    pub(super) edited: Option<Arguments>,
+    pub(crate) edited: Option<Arguments>,
     rounds: usize,
 }
 
 impl OpenContinuation {
     /// The next round of a call; `before` is the last one.
-    pub(super) fn next(
+    pub(crate) fn next(
         hold: HoldId,
         edited: Option<Arguments>,
         before: Option<&OpenContinuation>,
@@ -42,7 +42,7 @@ impl OpenContinuation {
 }
 
 #[derive(Default)]
-pub(super) struct RequestStates {
+pub(crate) struct RequestStates {
     forms: Mutex<HashMap<String, OpenForm>>,
     /// By call, and by what the upstream wants to get back.
     continuations: Mutex<HashMap<(Digest, String), OpenContinuation>>,
@@ -54,7 +54,7 @@ impl RequestStates {
     }
 
     /// `false`: there are too many.
-    pub(super) fn keep_form(&self, state: String, form: OpenForm) -> bool {
+    pub(crate) fn keep_form(&self, state: String, form: OpenForm) -> bool {
         let mut forms = self.lock_forms();
         let has_room = forms.len() < OPEN_STATES_MAX;
         if has_room {
@@ -64,19 +64,19 @@ impl RequestStates {
     }
 
     /// Once, and only for the call that it is about.
-    pub(super) fn take_form(&self, state: &str, key: Digest) -> Option<OpenForm> {
+    pub(crate) fn take_form(&self, state: &str, key: Digest) -> Option<OpenForm> {
         self.lock_forms().remove(state).filter(|form| form.key == key)
     }
 
     /// The upstream asked something: the answer comes with the same call again, which is covered already.
-    pub(super) fn keep_continuation(&self, key: Digest, state: &str, next: OpenContinuation) {
+    pub(crate) fn keep_continuation(&self, key: Digest, state: &str, next: OpenContinuation) {
         let mut open = self.continuations.lock().unpoisoned();
         if next.rounds <= CONTINUATIONS_MAX && open.len() < OPEN_STATES_MAX {
             open.insert((key, state.to_owned()), next);
         }
     }
 
-    pub(super) fn take_continuation(&self, key: Digest, state: &str) -> Option<OpenContinuation> {
+    pub(crate) fn take_continuation(&self, key: Digest, state: &str) -> Option<OpenContinuation> {
         self.continuations.lock().unpoisoned().remove(&(key, state.to_owned()))
     }
 }
