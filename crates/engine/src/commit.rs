@@ -64,7 +64,7 @@ impl Engine {
     ) -> Result<CommitResult<S>, Error> {
         let entry = commit.entry();
         #[cfg(feature = "failpoints")]
-        crate::step::before_commit(entry.stream, &entry.events);
+        crate::step::before_commit(&entry);
         let (result_sender, result_receiver) = oneshot::channel();
         let in_flight = InFlight {
             engine: self.clone(),
@@ -142,7 +142,7 @@ impl<S: Stream> InFlight<S> {
         #[cfg(feature = "failpoints")]
         let is_walked = matches!(self.entry.stream, StreamId::Session(_));
         #[cfg(feature = "failpoints")]
-        crate::step::committed(self.entry.stream, &self.entry.events);
+        crate::step::committed(&self.entry);
         ports::failpoint!("followup.before_cache", if is_walked);
         next.becomes_newest(engine);
         turn.set(next.clone());
@@ -150,7 +150,7 @@ impl<S: Stream> InFlight<S> {
         ports::failpoint!("followup.cached", if is_walked);
         engine.0.bus.publish(&self.entry);
         ports::failpoint!("followup.published", if is_walked);
-        S::follow_up(engine, next, &self.entry.events);
+        S::follow_up(engine, next, &self.entry);
         ports::failpoint!("followup.dispatched", if is_walked);
     }
 

@@ -151,7 +151,7 @@ impl Engine {
                 rows: rows.stream,
                 expected: before.as_ref().map_or(0, |before| before.version()),
                 house: rows.relies_on_global.then_some(ground.house.version),
-                events: events.into(),
+                events: Arc::new(events.into_iter().map(S::journal_event).collect()),
                 at: ground.now,
                 actor: actor.clone(),
                 // mutant: reply-not-kept

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::id::{MessageId, SessionId, StreamId};
 use domain::id_map::IdMap;
 use domain::person::Actor;
@@ -373,7 +373,7 @@ impl Follow {
                 let position = first + offset as u64;
                 if position > self.position {
                     // What was said of a message comes before the message, never after it.
-                    if let Event::MessageAdded { message } = event {
+                    if let Event::Session(SessionEvent::MessageAdded { message }) = event {
                         self.hear_out(message.id);
                         // It is whole now: nothing of it can be void or missing.
                         self.heard = self.heard.filter(|upto| !upto.is_of(message.id));

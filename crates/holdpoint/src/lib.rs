@@ -72,7 +72,7 @@ pub use domain::answer::Settlement;
 pub use domain::budget::{Budgets, Prices};
 pub use domain::context::WhilePending;
 pub use domain::digest::Digest;
-pub use domain::event::Event;
+pub use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 pub use domain::hold::{
     Choice, Decision, Hold, HoldOrigin, HoldOutcome, HoldState, Question, Risk,
 };

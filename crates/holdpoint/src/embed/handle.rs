@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::hold::Hold;
 use domain::id::{HoldId, SessionId};
 use domain::person::PersonId;
@@ -238,9 +238,11 @@ pub fn chosen(hold: &Hold) -> Option<Vec<String>> {
 pub fn is_rest(event: &Event) -> bool {
     matches!(
         event,
-        Event::RunPaused { .. }
-            | Event::RunCompleted { .. }
-            | Event::RunFailed { .. }
-            | Event::RunCancelled { .. }
+        Event::Session(
+            SessionEvent::RunPaused { .. }
+                | SessionEvent::RunCompleted { .. }
+                | SessionEvent::RunFailed { .. }
+                | SessionEvent::RunCancelled { .. }
+        )
     )
 }
