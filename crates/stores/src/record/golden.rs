@@ -226,8 +226,7 @@ fn phrases_are_read_back_and_must_be_what_the_text_says() {
     let record = String::from_utf8(write_hold(&hold)).unwrap();
     let read = read_hold(record.as_bytes()).unwrap();
     // Details are the same by their text, so the codes are compared by themselves.
-    let codes =
-        |hold: &domain::hold::Hold| hold.call.as_ref().unwrap().context.detail.codes().to_vec();
+    let codes = |hold: &domain::hold::Hold| hold.call.as_ref().unwrap().context.detail.codes();
     assert_eq!((codes(&read), codes(&read).len()), (codes(&hold), 2));
     for (from, to) in [
         ("[2,\"time_limit\"]", "[2,\"as_user\"]"),
