@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::accounts::Caller;
-use crate::live::{self, Ear, LiveDelta, Spoken, Upto};
+use crate::deltas::{self, Ear, LiveDelta, Spoken, Upto};
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
@@ -270,8 +270,8 @@ impl Follow {
                     Err(RecvError::Closed) => return Ok(None),
                 },
                 (id, heard) = spoken => match heard {
-                    live::LiveUpdate::Said(said) => self.hear(said),
-                    live::LiveUpdate::Missed => {
+                    deltas::LiveUpdate::Said(said) => self.hear(said),
+                    deltas::LiveUpdate::Missed => {
                         let (missed, ear) = self.engine.0.live.listen(id, self.heard);
                         self.spoken = Some((id, ear));
                         missed.into_iter().for_each(|said| self.hear(said));
@@ -332,16 +332,16 @@ impl Follow {
         loop {
             let Some((id, ear)) = &mut self.spoken else { return };
             match ear.try_next() {
-                Some(live::LiveUpdate::Said(said))
+                Some(deltas::LiveUpdate::Said(said))
                     if said.spoken.message() == message && self.early.is_empty() =>
                 {
                     self.hear(said);
                 }
                 // mutant: engine-words-before-their-turn
-                Some(live::LiveUpdate::Said(said)) => self.early.push_back(said),
+                Some(deltas::LiveUpdate::Said(said)) => self.early.push_back(said),
                 // Words after a gap would be the wrong ones. Of this message the whole follows, and of
                 // the one that is being said now all of it can be had at once.
-                Some(live::LiveUpdate::Missed) => {
+                Some(deltas::LiveUpdate::Missed) => {
                     let id = *id;
                     let (missed, ear) = self.engine.0.live.listen(id, self.heard);
                     self.spoken = Some((id, ear));

@@ -13,6 +13,7 @@
 
 #![warn(missing_docs)]
 
+mod assembly;
 mod checks;
 #[cfg(feature = "program")]
 #[doc(hidden)]
@@ -28,7 +29,6 @@ mod faults;
 #[cfg(feature = "server")]
 mod front;
 pub mod host;
-mod house;
 #[cfg(feature = "program")]
 mod log_filter;
 pub mod model;

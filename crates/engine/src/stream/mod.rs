@@ -66,7 +66,7 @@ pub(crate) trait Stream: Replay {
         ground: &Ground,
     ) -> Rows;
 
-    /// Called with the turn whenever another state is the newest one, before it can be seen.
+    /// Called under the lock of the lane whenever another state is the newest one, before it can be seen.
     fn becomes_newest(&self, engine: &Engine) {
         let _ = engine;
     }

@@ -19,7 +19,7 @@ use super::builder::Builder;
 use super::events::Events;
 use super::limits::HOLDS_LISTED;
 use super::session::Session;
-use crate::house::RunningEngine;
+use crate::assembly::RunningEngine;
 
 /// A running Holdpoint. Cheap to clone; every clone is the same one.
 ///
