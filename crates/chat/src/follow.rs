@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::hold::{Hold, HoldOutcome, HoldStateName};
 use domain::id::{HoldId, StreamId};
 use domain::message::{Message, Role};
@@ -176,10 +176,14 @@ impl ChatService {
         Ok(())
     }
 
-    /// Plans what follows from an event.
-    async fn plan_event(&self, happening: &Happening, planned: &mut Planned) -> Result<(), Error> {
-        match happening.event() {
-            Event::HoldOpened { hold } => {
+    async fn plan_hold_event(
+        &self,
+        event: &HoldEvent,
+        happening: &Happening,
+        planned: &mut Planned,
+    ) -> Result<(), Error> {
+        match event {
+            HoldEvent::Opened { hold } => {
                 // It may be decided by now; then nobody need be asked.
                 match self.store().hold(hold.id).await? {
                     Some(hold) if hold.is_pending() => self.ask(&hold, true, planned).await,
@@ -187,15 +191,26 @@ impl ChatService {
                     _ => Ok(()),
                 }
             }
-            Event::HoldUpdated { hold, change } => {
+            HoldEvent::Updated { hold, change } => {
                 self.plan_hold_update(*hold, kind_of(change), happening, planned).await
             }
-            Event::HoldDecided { hold, .. } => {
+            HoldEvent::Decided { hold, .. } => {
                 self.plan_hold_update(*hold, Some(StepKind::Decided), happening, planned).await
             }
-            Event::CallStarted { call, .. }
-            | Event::CallInDoubt { call, .. }
-            | Event::CallSettled { call, .. } => {
+        }
+    }
+
+    /// Plans what follows from an event.
+    async fn plan_event(&self, happening: &Happening, planned: &mut Planned) -> Result<(), Error> {
+        match happening.event() {
+            Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => {
+                self.plan_hold_event(event, happening, planned).await
+            }
+            Event::Session(
+                SessionEvent::CallStarted { call, .. }
+                | SessionEvent::CallInDoubt { call, .. }
+                | SessionEvent::CallSettled { call, .. },
+            ) => {
                 let StreamId::Session(id) = happening.stream else { return Ok(()) };
                 let session = self.0.engine.session(&self.0.engine.onlooker(), id).await?;
                 // A second phase runs the call of the first, which is the one that was asked about.
@@ -207,18 +222,22 @@ impl ChatService {
                     // A call that was refused has a result, too; but nothing came of it.
                     let ended = hold.outcome.as_ref().is_some_and(HoldOutcome::is_final);
                     let kind = match happening.event() {
-                        Event::CallInDoubt { .. } => Some(StepKind::InDoubt),
-                        Event::CallSettled { .. } => ended.then_some(StepKind::Settled),
+                        Event::Session(SessionEvent::CallInDoubt { .. }) => Some(StepKind::InDoubt),
+                        Event::Session(SessionEvent::CallSettled { .. }) => {
+                            ended.then_some(StepKind::Settled)
+                        }
                         _ => None,
                     };
                     self.plan_hold_update(hold.id, kind, happening, planned).await?;
                 }
                 Ok(())
             }
-            Event::MessageAdded { message } if message.role == Role::Assistant => {
+            Event::Session(SessionEvent::MessageAdded { message })
+                if message.role == Role::Assistant =>
+            {
                 self.said(happening, message, planned).await
             }
-            Event::RunFailed { run, .. } => {
+            Event::Session(SessionEvent::RunFailed { run, .. }) => {
                 let failed = |words: ChatWords| words.failed().to_owned();
                 self.say_at_home(happening, &run.to_string(), failed, planned).await
             }

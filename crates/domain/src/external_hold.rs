@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::call::Call;
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::HoldEvent;
 use crate::grant::ClearedBy;
 use crate::hold::{Decision, Hold, HoldChange, HoldCommand, HoldOutcome, HoldState, Judgement};
 use crate::id::HoldId;
@@ -39,24 +39,13 @@ impl ExternalHold {
         ExternalHold { id: hold.id, version: 1, hold }
     }
 
-    /// What a stream's events, oldest first, have led to.
-    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<ExternalHold> {
-        let mut events = events.into_iter();
-        let Some(Event::HoldOpened { hold }) = events.next() else { return None };
-        let mut outside = ExternalHold::begin(hold.clone());
-        for event in events {
-            outside.apply(event);
-        }
-        Some(outside)
-    }
-
     /// Events to write, and what to tell the caller. Both may be there: an answer that comes too
     /// late makes the expiry happen, and is refused.
     pub fn decide(
         &self,
         command: &ExternalHoldCommand,
         context: &Context<'_>,
-    ) -> (Vec<Event>, Result<(), Refusal>) {
+    ) -> (Vec<HoldEvent>, Result<(), Refusal>) {
         let expired = self.expiry(context);
         let hold = match &expired {
             None => self.hold.clone(),
@@ -66,7 +55,7 @@ impl ExternalHold {
                 next.hold
             }
         };
-        let mut events: Vec<Event> = expired.into_iter().collect();
+        let mut events: Vec<HoldEvent> = expired.into_iter().collect();
         let outcome = match command {
             ExternalHoldCommand::Expire => Ok(Vec::new()),
             ExternalHoldCommand::Wake => Ok(thawed(&hold, context)),
@@ -86,15 +75,15 @@ impl ExternalHold {
         }
     }
 
-    fn expiry(&self, context: &Context<'_>) -> Option<Event> {
-        self.hold.is_overdue(context.now).then(|| Event::HoldDecided {
+    fn expiry(&self, context: &Context<'_>) -> Option<HoldEvent> {
+        self.hold.is_overdue(context.now).then(|| HoldEvent::Decided {
             hold: self.id,
             // mutant: expiry-allows-outside
             state: HoldState::Expired { at: context.now },
         })
     }
 
-    fn report(&self, hold: &Hold, outcome: &HoldOutcome) -> Result<Vec<Event>, Refusal> {
+    fn report(&self, hold: &Hold, outcome: &HoldOutcome) -> Result<Vec<HoldEvent>, Refusal> {
         match (&hold.state, &hold.outcome) {
             // An approval is used once: of two that would start the call, the second is refused. The first may
             // repeat its request under its idempotency key.
@@ -123,13 +112,13 @@ impl ExternalHold {
         }
     }
 
-    pub fn apply(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &HoldEvent) {
         match event {
-            Event::HoldUpdated { change, .. } => Arc::make_mut(&mut self.hold).changed(change),
-            Event::HoldDecided { state, .. } => {
+            HoldEvent::Updated { change, .. } => Arc::make_mut(&mut self.hold).changed(change),
+            HoldEvent::Decided { state, .. } => {
                 Arc::make_mut(&mut self.hold).decided(state.clone())
             }
-            _ => {}
+            HoldEvent::Opened { hold } => self.hold = hold.clone(),
         }
         self.version += 1;
     }
@@ -188,7 +177,7 @@ fn commanded(
     hold: &Hold,
     command: &HoldCommand,
     context: &Context<'_>,
-) -> Result<Vec<Event>, Refusal> {
+) -> Result<Vec<HoldEvent>, Refusal> {
     match command {
         HoldCommand::Answer { digest, answer, by, edited } => hold
             .judge(answer, *digest, by, edited.as_ref(), context.people, context.now)
@@ -208,12 +197,12 @@ fn commanded(
                 }
                 Judgement::Edits { revised: change, state }
                 | Judgement::Disagrees { voted: change, state } => {
-                    vec![updated(hold.id, change), Event::HoldDecided { hold: hold.id, state }]
+                    vec![updated(hold.id, change), HoldEvent::Decided { hold: hold.id, state }]
                 }
                 Judgement::Decides(state) => ruled_again(hold, state, context),
             }),
         HoldCommand::Cancel { by, reason } => match &hold.state {
-            HoldState::Pending => Ok(vec![Event::HoldDecided {
+            HoldState::Pending => Ok(vec![HoldEvent::Decided {
                 hold: hold.id,
                 state: HoldState::Cancelled {
                     by: by.clone(),
@@ -232,14 +221,14 @@ fn commanded(
 }
 
 /// The answer that would have decided, as one that counts.
-fn voted(hold: HoldId, state: &HoldState) -> Vec<Event> {
+fn voted(hold: HoldId, state: &HoldState) -> Vec<HoldEvent> {
     let vote = state.decision().and_then(Decision::vote);
     vote.map(|vote| updated(hold, HoldChange::Voted(vote.clone()))).into_iter().collect()
 }
 
 /// What was answered while all was frozen is looked at again: voters must still be entitled, and the rules
 /// of now must be met.
-fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<Event> {
+fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<HoldEvent> {
     if !hold.is_pending() || context.frozen.is_some() {
         return Vec::new();
     }
@@ -249,23 +238,23 @@ fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<Event> {
 
 /// What becomes of an approval if the policy has changed since the question was asked: the stricter of
 /// then and now counts, and the approver sees it in the reply.
-fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Event> {
+fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<HoldEvent> {
     let id = hold.id;
     let (HoldState::Approved(Decision::People { voters, .. }), Some(call)) = (&state, &hold.call)
     else {
-        return vec![Event::HoldDecided { hold: id, state }];
+        return vec![HoldEvent::Decided { hold: id, state }];
     };
     if context.policy.version() == call.policy && !context.policy.may_change_its_mind() {
-        return vec![Event::HoldDecided { hold: id, state }];
+        return vec![HoldEvent::Decided { hold: id, state }];
     }
     let verdict = context.policy.rule(&Facts::of(call));
     match &verdict.decision {
-        policy::Decision::Allow => vec![Event::HoldDecided { hold: id, state }],
+        policy::Decision::Allow => vec![HoldEvent::Decided { hold: id, state }],
         policy::Decision::Deny => {
             let by = ClearedBy::Rule(verdict.rule().map(str::to_owned));
             let denied = Decision::Automatic { allowed: false, by, at: context.now };
             let mut events = voted_now(hold, &state);
-            events.push(Event::HoldDecided { hold: id, state: HoldState::Denied(denied) });
+            events.push(HoldEvent::Decided { hold: id, state: HoldState::Denied(denied) });
             events
         }
         policy::Decision::Ask(ask) => {
@@ -277,7 +266,7 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Even
                     && decided.login_counts(who, &audience)
             };
             if voters.iter().filter(admits).count() >= audience.quorum as usize {
-                return vec![Event::HoldDecided { hold: id, state }];
+                return vec![HoldEvent::Decided { hold: id, state }];
             }
             // Those who are asked by now are asked, about the call under the rules of now. What was demanded
             // before, by a rule or by the program itself, is still demanded.
@@ -305,14 +294,14 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Even
 }
 
 /// The answer stays on the record also where it decides nothing.
-fn voted_now(hold: &Hold, state: &HoldState) -> Vec<Event> {
+fn voted_now(hold: &Hold, state: &HoldState) -> Vec<HoldEvent> {
     let vote = state.decision().and_then(Decision::vote);
     let is_known = vote.is_some_and(|vote| hold.votes.contains(vote));
     if is_known { Vec::new() } else { voted(hold.id, state) }
 }
 
-fn updated(hold: HoldId, change: HoldChange) -> Event {
-    Event::HoldUpdated { hold, change }
+fn updated(hold: HoldId, change: HoldChange) -> HoldEvent {
+    HoldEvent::Updated { hold, change }
 }
 
 impl Hold {
@@ -321,7 +310,7 @@ impl Hold {
         &self,
         by: &AuthenticatedPerson,
         context: &Context<'_>,
-    ) -> Result<Vec<Event>, Refusal> {
+    ) -> Result<Vec<HoldEvent>, Refusal> {
         if !self.is_pending() {
             return Err(Refusal::AlreadyDecided { hold: Box::new(self.clone()) });
         }
@@ -341,7 +330,7 @@ impl Hold {
         &self,
         by: &AuthenticatedPerson,
         context: &Context<'_>,
-    ) -> Result<Vec<Event>, Refusal> {
+    ) -> Result<Vec<HoldEvent>, Refusal> {
         if !self.admits(by.id(), context.people) {
             let why = "only those who may answer can see its secrets";
             return Err(Refusal::NotEntitled { why: why.into() });
@@ -349,7 +338,7 @@ impl Hold {
         Ok(vec![updated(self.id, HoldChange::Revealed(by.id().clone()))])
     }
 
-    pub(crate) fn unclaim(&self, by: &AuthenticatedPerson) -> Result<Vec<Event>, Refusal> {
+    pub(crate) fn unclaim(&self, by: &AuthenticatedPerson) -> Result<Vec<HoldEvent>, Refusal> {
         match &self.claimed_by {
             None => Ok(Vec::new()),
             Some(who) if who == by.id() => Ok(vec![updated(self.id, HoldChange::Unclaimed)]),

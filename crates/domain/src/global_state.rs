@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::digest::Digest;
-use crate::event::{Event, Token};
+use crate::event::{GlobalEvent, Token};
 use crate::id::{NodeId, TokenId};
 use crate::person::Actor;
 use crate::refusal::Refusal;
@@ -47,47 +47,50 @@ pub enum GlobalCommand {
         node: NodeId,
     },
     /// Something that has happened, and belongs on the record in any case.
-    Record(Event),
+    Record(GlobalEvent),
 }
 
 impl GlobalState {
     /// The event to write; nothing, if all is as it should be.
-    pub fn decide(&self, command: &GlobalCommand) -> Result<Option<Event>, Refusal> {
+    pub fn decide(&self, command: &GlobalCommand) -> Result<Option<GlobalEvent>, Refusal> {
         let event = match command {
             GlobalCommand::Freeze { by, reason } => self
                 .frozen
                 .is_none()
-                .then(|| Event::Frozen { by: by.clone(), reason: reason.clone() }),
+                .then(|| GlobalEvent::Frozen { by: by.clone(), reason: reason.clone() }),
             GlobalCommand::Thaw { by } => {
-                self.frozen.is_some().then(|| Event::Thawed { by: by.clone() })
+                self.frozen.is_some().then(|| GlobalEvent::Thawed { by: by.clone() })
             }
             GlobalCommand::RevokeToken { token, by } => match self.tokens.contains_key(token) {
-                true => Some(Event::TokenRevoked { token: *token, by: by.clone() }),
+                true => Some(GlobalEvent::TokenRevoked { token: *token, by: by.clone() }),
                 false => return Err(Refusal::NotFound { what: "token" }),
             },
             GlobalCommand::UsePolicy { policy, node } => (self.policy != Some(*policy))
-                .then_some(Event::PolicyInForce { policy: *policy, node: *node }),
+                .then_some(GlobalEvent::PolicyInForce { policy: *policy, node: *node }),
             GlobalCommand::Record(event) => Some(event.clone()),
         };
         Ok(event)
     }
 
-    pub fn apply(&mut self, event: &Event) {
+    pub fn apply(&mut self, event: &GlobalEvent) {
         match event {
-            Event::Frozen { by, reason } => {
+            GlobalEvent::Frozen { by, reason } => {
                 self.frozen = Some(Freeze { by: by.clone(), reason: reason.clone() });
                 self.was_frozen = true;
             }
-            Event::Thawed { .. } => self.frozen = None,
-            Event::TokenMinted { token } => {
+            GlobalEvent::Thawed { .. } => self.frozen = None,
+            GlobalEvent::TokenMinted { token } => {
                 self.tokens.insert(token.id, (**token).clone());
             }
-            Event::TokenRevoked { token, .. } => {
+            GlobalEvent::TokenRevoked { token, .. } => {
                 self.tokens.remove(token);
             }
-            Event::LoggedIn { .. } => self.used = true,
-            Event::PolicyInForce { policy, .. } => self.policy = Some(*policy),
-            _ => {}
+            GlobalEvent::LoggedIn { .. } => self.used = true,
+            GlobalEvent::PolicyInForce { policy, .. } => self.policy = Some(*policy),
+            // Only on record: nothing is decided by them.
+            GlobalEvent::LoginLinkMade { .. }
+            | GlobalEvent::AnswerRefused { .. }
+            | GlobalEvent::DeliveryFailed { .. } => {}
         }
         self.version += 1;
     }

@@ -179,6 +179,16 @@ pub enum StreamId {
     Global,
 }
 
+impl StreamId {
+    /// The session whose stream it is.
+    pub fn session(self) -> Option<SessionId> {
+        match self {
+            StreamId::Session(id) => Some(id),
+            StreamId::ExternalHold(_) | StreamId::Global => None,
+        }
+    }
+}
+
 impl Spell for StreamId {
     fn spell<'a>(&self, place: &'a mut [u8; SPELLED_MAX]) -> &'a str {
         match self {

@@ -1,8 +1,8 @@
 //! Lines of ours about how a call runs and why there is no preview: the text in English, and which phrase of ours it is.
 //!
-//! The text is what is approved, stored and digested. A code names the phrase, and its values are read back from the
-//! text, so a code never says something else than the text does. Surfaces in other languages word the code. Text that others
-//! wrote, such as the body of a request, has no code.
+//! A phrase is a code with its values. The English text is written from it, and is what is approved, stored and digested;
+//! surfaces in other languages word the phrase. A record keeps the text and the codes, so a phrase whose values the text does
+//! not give back is only its text from the beginning. Text that others wrote, such as the body of a request, has no phrase.
 
 use std::fmt;
 use std::ops::Deref;
@@ -95,11 +95,41 @@ pub const SERVER_CLAIMS: [&str; 8] = [
     "stays inside",
 ];
 
-/// A phrase with its values, as they stand in a text.
+/// A phrase with its values. Its text in English is its `Display`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Phrase<'a> {
+pub struct Phrase {
     pub code: PhraseCode,
-    pub values: Vec<&'a str>,
+    pub values: Vec<String>,
+}
+
+impl Phrase {
+    pub fn new(code: PhraseCode, values: &[&str]) -> Phrase {
+        Phrase { code, values: values.iter().map(|&value| value.to_owned()).collect() }
+    }
+
+    /// Whether a record, which has the code and the text, gives the same phrase back.
+    fn can_be_stored(&self, text: &str) -> bool {
+        self.code.values_in(text).is_some_and(|read| read == self.values)
+    }
+
+    fn scrubbed(&self, scrubber: &Scrubber) -> Phrase {
+        let values = self.values.iter().map(|value| scrubber.scrub(value)).collect();
+        Phrase { code: self.code, values }
+    }
+}
+
+/// A value that is missing leaves a gap.
+impl fmt::Display for Phrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut values = self.values.iter();
+        for (index, piece) in self.code.english().split("{}").enumerate() {
+            if index > 0 {
+                f.write_str(values.next().map_or("", String::as_str))?;
+            }
+            f.write_str(piece)?;
+        }
+        Ok(())
+    }
 }
 
 impl PhraseCode {
@@ -107,28 +137,8 @@ impl PhraseCode {
         PhraseCode::ALL.iter().copied().find(|code| code.name() == name)
     }
 
-    /// The phrase in English. A value that is missing leaves a gap.
-    fn with_values(self, values: &[&str]) -> String {
-        let mut values = values.iter();
-        let mut text = String::new();
-        for (index, piece) in self.english().split("{}").enumerate() {
-            if index > 0 {
-                text.push_str(values.next().copied().unwrap_or_default());
-            }
-            text.push_str(piece);
-        }
-        text
-    }
-
-    /// `None` if the text is not this phrase.
-    ///
-    /// ```
-    /// use holdpoint_domain::phrase::PhraseCode;
-    ///
-    /// assert_eq!(PhraseCode::TimeLimit.values_in("time limit 30 s"), Some(vec!["30"]));
-    /// assert_eq!(PhraseCode::TimeLimit.values_in("30 s"), None);
-    /// ```
-    pub fn values_in(self, text: &str) -> Option<Vec<&str>> {
+    /// For records, which keep the text and the code. `None` if the text is not this phrase.
+    fn values_in(self, text: &str) -> Option<Vec<&str>> {
         let mut pieces = self.english().split("{}");
         let mut rest = text.strip_prefix(pieces.next()?)?;
         let mut values = Vec::new();
@@ -143,30 +153,33 @@ impl PhraseCode {
         }
         rest.is_empty().then_some(values)
     }
-
-    /// The phrase, and whether its values can be read back from it.
-    fn spoken(self, values: &[&str]) -> (String, bool) {
-        let text = self.with_values(values);
-        let is_exact = self.values_in(&text).is_some_and(|read| read == values);
-        (text, is_exact)
-    }
 }
 
 /// How a call runs, in lines.
+///
+/// ```
+/// use holdpoint_domain::phrase::{PhraseCode, RunDetail};
+///
+/// let mut detail = RunDetail::default();
+/// detail.push(PhraseCode::TimeLimit, &["30"]);
+/// assert_eq!(detail, "time limit 30 s");
+/// assert_eq!(detail.value_of(PhraseCode::TimeLimit), Some("30"));
+/// ```
 #[derive(Clone, Debug, Default, Eq)]
 pub struct RunDetail {
     text: String,
-    /// Of which phrase a line is, by the line's number.
-    codes: Vec<(usize, PhraseCode)>,
+    /// The lines that are phrases of ours, by their numbers.
+    phrases: Vec<(usize, Phrase)>,
 }
 
 impl RunDetail {
-    /// Adds a line of ours. One whose values cannot be told apart again has no code.
+    /// Adds a line of ours.
     pub fn push(&mut self, code: PhraseCode, values: &[&str]) {
-        let (line, is_exact) = code.spoken(values);
+        let phrase = Phrase::new(code, values);
+        let line = phrase.to_string();
         let number = self.push_text(&line);
-        if is_exact && !line.contains('\n') {
-            self.codes.push((number, code));
+        if !line.contains('\n') && phrase.can_be_stored(&line) {
+            self.phrases.push((number, phrase));
         }
     }
 
@@ -182,45 +195,59 @@ impl RunDetail {
 
     pub fn append(&mut self, other: &RunDetail) {
         let first = self.push_text(&other.text);
-        self.codes.extend(other.codes.iter().map(|(number, code)| (first + number, *code)));
+        let moved = other.phrases.iter().map(|(number, phrase)| (first + number, phrase.clone()));
+        self.phrases.extend(moved);
     }
 
-    /// `None` if a line is not the phrase that its code names.
+    /// From a record. `None` if a line is not the phrase that its code names.
     pub fn stored(text: String, codes: Vec<(usize, PhraseCode)>) -> Option<RunDetail> {
-        let detail = RunDetail { text, codes };
-        let are_exact = detail.phrases().len() == detail.codes.len();
-        let are_ordered = detail.codes.is_sorted_by(|(one, _), (next, _)| one < next);
-        (are_exact && are_ordered).then_some(detail)
+        let are_ordered = codes.is_sorted_by(|(one, _), (next, _)| one < next);
+        let mut phrases = Vec::with_capacity(codes.len());
+        if !codes.is_empty() {
+            let lines: Vec<&str> = text.split('\n').collect();
+            for (number, code) in codes {
+                let values = code.values_in(lines.get(number)?)?;
+                phrases.push((number, Phrase::new(code, &values)));
+            }
+        }
+        are_ordered.then_some(RunDetail { text, phrases })
     }
 
-    pub fn codes(&self) -> &[(usize, PhraseCode)] {
-        &self.codes
+    pub fn codes(&self) -> Vec<(usize, PhraseCode)> {
+        self.phrases.iter().map(|(number, phrase)| (*number, phrase.code)).collect()
     }
 
     /// The lines that are phrases of ours, by their numbers.
-    pub fn phrases(&self) -> Vec<(usize, Phrase<'_>)> {
-        if self.codes.is_empty() {
-            return Vec::new();
-        }
-        let lines: Vec<&str> = self.text.split('\n').collect();
-        let phrase = |(number, code): &(usize, PhraseCode)| {
-            let values = code.values_in(lines.get(*number)?)?;
-            Some((*number, Phrase { code: *code, values }))
-        };
-        self.codes.iter().filter_map(phrase).collect()
+    pub fn phrases(&self) -> &[(usize, Phrase)] {
+        &self.phrases
     }
 
-    /// Without the secrets that `scrubber` knows. A line that is no longer its phrase has no code.
+    /// The first value of the first line of this phrase. What was stored before there were codes is only its text, and
+    /// is asked that.
+    pub fn value_of(&self, code: PhraseCode) -> Option<&str> {
+        if self.phrases.is_empty() {
+            return self.text.lines().find_map(|line| code.values_in(line)?.first().copied());
+        }
+        let (_, phrase) = self.phrases.iter().find(|(_, phrase)| phrase.code == code)?;
+        phrase.values.first().map(String::as_str)
+    }
+
+    /// Without the secrets that `scrubber` knows. A line that is no longer its phrase has none.
     #[must_use]
     pub fn scrubbed(self, scrubber: &Scrubber) -> RunDetail {
         let text = scrubber.scrub(&self.text);
         if text.matches('\n').count() != self.text.matches('\n').count() {
             return text.into();
         }
-        let scrubbed = RunDetail { text, codes: self.codes };
-        let kept = scrubbed.phrases().into_iter().map(|(number, phrase)| (number, phrase.code));
-        let codes = kept.collect();
-        RunDetail { codes, ..scrubbed }
+        let lines: Vec<&str> = text.split('\n').collect();
+        let scrubbed = |(number, phrase): &(usize, Phrase)| (*number, phrase.scrubbed(scrubber));
+        let is_line = |(number, phrase): &(usize, Phrase)| {
+            lines
+                .get(*number)
+                .is_some_and(|line| *line == phrase.to_string() && phrase.can_be_stored(line))
+        };
+        let phrases = self.phrases.iter().map(scrubbed).filter(is_line).collect();
+        RunDetail { text, phrases }
     }
 }
 
@@ -229,52 +256,58 @@ impl RunDetail {
 pub struct NoPreviewReason {
     text: String,
     /// The outermost first; each of the others is the last value of the one before it.
-    codes: Vec<PhraseCode>,
+    phrases: Vec<Phrase>,
 }
 
 impl NoPreviewReason {
     pub fn new(code: PhraseCode, values: &[&str]) -> NoPreviewReason {
-        let (text, is_exact) = code.spoken(values);
-        NoPreviewReason { text, codes: if is_exact { vec![code] } else { Vec::new() } }
+        let phrase = Phrase::new(code, values);
+        let text = phrase.to_string();
+        let phrases = if phrase.can_be_stored(&text) { vec![phrase] } else { Vec::new() };
+        NoPreviewReason { text, phrases }
     }
 
     /// A phrase with one value, which is another reason.
     pub fn because(code: PhraseCode, of: NoPreviewReason) -> NoPreviewReason {
-        let outer = NoPreviewReason::new(code, &[&of.text]);
-        let codes = match outer.codes.is_empty() {
-            true => Vec::new(),
-            false => outer.codes.into_iter().chain(of.codes).collect(),
-        };
-        NoPreviewReason { codes, ..outer }
+        let mut outer = NoPreviewReason::new(code, &[&of.text]);
+        if !outer.phrases.is_empty() {
+            outer.phrases.extend(of.phrases);
+        }
+        outer
     }
 
-    /// `None` if the text is not what the codes name.
+    /// From a record. `None` if the text is not what the codes name.
     pub fn stored(text: String, codes: Vec<PhraseCode>) -> Option<NoPreviewReason> {
-        let reason = NoPreviewReason { text, codes };
-        (reason.phrases().len() == reason.codes.len()).then_some(reason)
+        let mut phrases: Vec<Phrase> = Vec::with_capacity(codes.len());
+        for code in codes {
+            let inner = phrases.last().map(|outer| outer.values.last().map_or("", String::as_str));
+            let phrase = Phrase::new(code, &code.values_in(inner.unwrap_or(&text))?);
+            phrases.push(phrase);
+        }
+        Some(NoPreviewReason { text, phrases })
     }
 
-    pub fn codes(&self) -> &[PhraseCode] {
-        &self.codes
+    pub fn codes(&self) -> Vec<PhraseCode> {
+        self.phrases.iter().map(|phrase| phrase.code).collect()
     }
 
     /// The outermost first. Empty for words of others.
-    pub fn phrases(&self) -> Vec<Phrase<'_>> {
-        let mut rest = self.text.as_str();
-        let mut phrases = Vec::with_capacity(self.codes.len());
-        for code in &self.codes {
-            let Some(values) = code.values_in(rest) else { break };
-            rest = values.last().copied().unwrap_or_default();
-            phrases.push(Phrase { code: *code, values });
-        }
-        phrases
+    pub fn phrases(&self) -> &[Phrase] {
+        &self.phrases
     }
 
     #[must_use]
     pub fn scrubbed(self, scrubber: &Scrubber) -> NoPreviewReason {
         let text = scrubber.scrub(&self.text);
-        let scrubbed = NoPreviewReason::stored(text.clone(), self.codes);
-        scrubbed.unwrap_or_else(|| text.into())
+        let phrases: Vec<Phrase> =
+            self.phrases.iter().map(|phrase| phrase.scrubbed(scrubber)).collect();
+        let mut outer = Some(&text);
+        let are_said = phrases.iter().all(|phrase| {
+            let said = outer.is_some_and(|text| *text == phrase.to_string());
+            outer = phrase.values.last();
+            said
+        });
+        NoPreviewReason { text, phrases: if are_said { phrases } else { Vec::new() } }
     }
 }
 
@@ -298,7 +331,7 @@ macro_rules! is_a_text {
         /// Words of others: they have no code.
         impl From<String> for $type {
             fn from(text: String) -> $type {
-                $type { text, codes: Vec::new() }
+                $type { text, phrases: Vec::new() }
             }
         }
 
@@ -351,8 +384,9 @@ mod tests {
             assert_eq!(PhraseCode::parse(code.name()), Some(*code));
             let values = ["甲", "乙", "丙"];
             let values = &values[..code.english().matches("{}").count()];
-            let (text, is_exact) = code.spoken(values);
-            assert!(is_exact, "{text}");
+            let phrase = Phrase::new(*code, values);
+            let text = phrase.to_string();
+            assert!(phrase.can_be_stored(&text), "{text}");
             assert!(values.is_empty() || code.values_in(&text[1..]).is_none(), "{text}");
         }
         names.sort_unstable();
@@ -366,7 +400,7 @@ mod tests {
         detail.push_text("POST https://api.example/\ntime limit 1 s");
         detail.push(PhraseCode::TimeLimit, &["30"]);
         assert_eq!(detail, "POST https://api.example/\ntime limit 1 s\ntime limit 30 s");
-        let limit = Phrase { code: PhraseCode::TimeLimit, values: vec!["30"] };
+        let limit = Phrase::new(PhraseCode::TimeLimit, &["30"]);
         assert_eq!(detail.phrases(), [(2, limit)]);
         let mut more = RunDetail::default();
         more.push(PhraseCode::RowsNotCounted, &[]);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::digest::Digest;
-use domain::event::{Event, Scope, Token, TokenOwner};
+use domain::event::{GlobalEvent, Scope, Token, TokenOwner};
 use domain::global_state::GlobalCommand;
 use domain::hold::Hold;
 use domain::id::{StreamId, TokenId};
@@ -337,7 +337,7 @@ impl Engine {
         let made_at = self.now();
         let expires_at = made_at.plus_ms(LOGIN_MS);
         let (to, by) = (person.clone(), origin.made_by.by.clone());
-        let made = Event::LoginLinkMade { person: to, origin: origin.clone(), expires_at };
+        let made = GlobalEvent::LoginLinkMade { person: to, origin: origin.clone(), expires_at };
         // mutant: a-link-is-made-in-silence
         self.change_global(&by, GlobalCommand::Record(made)).await?;
         let digest = Digest::of(code.as_bytes());
@@ -360,7 +360,7 @@ impl Engine {
         let actor = Actor::Person(person.clone());
         // mutant: a-login-without-its-maker
         let link = origin.clone();
-        let logged_in = Event::LoggedIn { person: person.clone(), via: "web".into(), link };
+        let logged_in = GlobalEvent::LoggedIn { person: person.clone(), via: "web".into(), link };
         // On the record before it works.
         self.change_global(&actor, GlobalCommand::Record(logged_in)).await?;
         let cookie = self.secret("");
@@ -454,7 +454,7 @@ impl Engine {
             note: new.note,
         };
         let minted = token.clone();
-        let minted = Event::TokenMinted { token: Box::new(minted) };
+        let minted = GlobalEvent::TokenMinted { token: Box::new(minted) };
         self.change_global(&by, GlobalCommand::Record(minted)).await?;
         Ok(MintedToken { token, secret })
     }

@@ -2,7 +2,7 @@
 //! `idempotent` calls, which are run again anyway). After a crash
 //! only that proves that the call may be started again: a trace that is missing proves nothing.
 
-use domain::event::Event;
+use domain::event::SessionEvent;
 use domain::session::Session;
 use domain::tool::{Effects, Place};
 use futures_util::future::join_all;
@@ -12,9 +12,9 @@ use crate::limits::ANNOUNCE_WITHIN;
 
 impl Engine {
     /// A host that cannot write it down keeps no call from starting; a crash then leaves it in doubt.
-    pub(crate) async fn announce_starts(&self, events: &[Event], next: &Session) {
+    pub(crate) async fn announce_starts(&self, events: &[SessionEvent], next: &Session) {
         let announcing = events.iter().filter_map(|event| {
-            let Event::CallStarted { call: id, attempt, .. } = event else { return None };
+            let SessionEvent::CallStarted { call: id, attempt, .. } = event else { return None };
             let call = next.calls.get(id)?.call.as_ref()?;
             let is_run_again = matches!(call.effects, Effects::ReadOnly | Effects::Idempotent);
             if is_run_again || call.place != Place::Server {

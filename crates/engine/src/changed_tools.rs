@@ -18,7 +18,7 @@ use ports::tool_host::ToolHost;
 
 use crate::dispatch::Work;
 use crate::retry::store_backoff;
-use crate::rule::{ToolInspection, inspect_call};
+use crate::ruling::{ToolInspection, inspect_call};
 use crate::tools::ToolsNow;
 use crate::{Engine, Error};
 

@@ -1,4 +1,4 @@
-//! One commit on its way, and all that follows from it: the turn of the stream travels with it. A caller may
+//! One commit on its way, and all that follows from it: the lock of the lane travels with it. A caller may
 //! hang up at any moment; what is on disk is followed up all the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use ports::store::{Commit, CommitError, Committed, Entry};
 use tokio::sync::oneshot;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::lane::Turn;
+use crate::lane::LaneGuard;
 use crate::retry::store_backoff;
 use crate::stream::Stream;
 use crate::{Engine, Error};
@@ -20,7 +20,7 @@ pub(crate) enum CommitResult<S: Stream> {
     /// It is on disk, and followed up.
     Done,
     /// Nothing was written: decide again.
-    Refused(Turn<S>, WhyDecideAgain),
+    Refused(LaneGuard<S>, WhyDecideAgain),
     /// The idempotency key was used already.
     Replayed,
 }
@@ -49,28 +49,28 @@ struct InFlight<S: Stream> {
 }
 
 struct Pending<S: Stream> {
-    turn: Turn<S>,
+    guard: LaneGuard<S>,
     /// A caller who has gone needs no answer.
     result_sender: oneshot::Sender<Result<CommitResult<S>, Error>>,
 }
 
 impl Engine {
-    /// Queues the commit together with the turn, and waits for its result. The follow-up runs even if the caller hangs up.
+    /// Queues the commit together with the lock, and waits for its result. The follow-up runs even if the caller hangs up.
     pub(crate) async fn commit_and_follow_up<S: Stream>(
         &self,
-        turn: Turn<S>,
+        guard: LaneGuard<S>,
         commit: Commit,
         before: Option<Durable<S>>,
     ) -> Result<CommitResult<S>, Error> {
         let entry = commit.entry();
         #[cfg(feature = "failpoints")]
-        crate::step::before_commit(entry.stream, &entry.events);
+        crate::failpoint_names::before_commit(&entry);
         let (result_sender, result_receiver) = oneshot::channel();
         let in_flight = InFlight {
             engine: self.clone(),
             before: before.clone(),
             entry,
-            pending: Some(Pending { turn, result_sender }),
+            pending: Some(Pending { guard, result_sender }),
             _counted: self.0.tasks.token(),
         };
         let store = &*self.0.store;
@@ -102,23 +102,23 @@ impl Engine {
 impl<S: Stream> InFlight<S> {
     fn on_result(mut self, result: Result<(Durable<S>, Committed), CommitError>) {
         let Some(pending) = self.pending.take() else { return };
-        let Pending { turn, result_sender } = pending;
+        let Pending { guard, result_sender } = pending;
         let written = match result {
             Ok((next, committed)) => {
-                self.follow_up_whole(turn, &next, committed);
+                self.follow_up_whole(guard, &next, committed);
                 Ok(CommitResult::Done)
             }
             Err(CommitError::Conflict { .. }) => {
-                Ok(CommitResult::Refused(turn, WhyDecideAgain::Conflict))
+                Ok(CommitResult::Refused(guard, WhyDecideAgain::Conflict))
             }
             Err(CommitError::GlobalStateChanged) => {
-                Ok(CommitResult::Refused(turn, WhyDecideAgain::GlobalStateChanged))
+                Ok(CommitResult::Refused(guard, WhyDecideAgain::GlobalStateChanged))
             }
-            Err(CommitError::TooLate) => Ok(CommitResult::Refused(turn, WhyDecideAgain::Late)),
+            Err(CommitError::TooLate) => Ok(CommitResult::Refused(guard, WhyDecideAgain::Late)),
             Err(CommitError::ReplyKept) => Ok(CommitResult::Replayed),
             Err(CommitError::Store(error)) => Err(error.into()),
             Err(CommitError::Unknown(why)) => {
-                self.pending = Some(Pending { turn, result_sender });
+                self.pending = Some(Pending { guard, result_sender });
                 return self.find_out(&why);
             }
         };
@@ -126,9 +126,9 @@ impl<S: Stream> InFlight<S> {
     }
 
     /// If a part of it fails badly, the state is read again and its work is taken up.
-    fn follow_up_whole(&mut self, turn: Turn<S>, next: &Durable<S>, committed: Committed) {
-        let id = turn.id();
-        let followed = catch_unwind(AssertUnwindSafe(|| self.follow_up(turn, next, committed)));
+    fn follow_up_whole(&mut self, guard: LaneGuard<S>, next: &Durable<S>, committed: Committed) {
+        let id = guard.id();
+        let followed = catch_unwind(AssertUnwindSafe(|| self.follow_up(guard, next, committed)));
         if followed.is_err() {
             tracing::error!(stream = %self.entry.stream, "what follows from a commit has failed");
             self.engine.look_again::<S>(id);
@@ -136,44 +136,44 @@ impl<S: Stream> InFlight<S> {
     }
 
     /// In this order: a task that is woken must find the new state.
-    fn follow_up(&mut self, mut turn: Turn<S>, next: &Durable<S>, committed: Committed) {
+    fn follow_up(&mut self, mut guard: LaneGuard<S>, next: &Durable<S>, committed: Committed) {
         let engine = &self.engine;
         self.entry.global = committed.global;
         #[cfg(feature = "failpoints")]
         let is_walked = matches!(self.entry.stream, StreamId::Session(_));
         #[cfg(feature = "failpoints")]
-        crate::step::committed(self.entry.stream, &self.entry.events);
+        crate::failpoint_names::committed(&self.entry);
         ports::failpoint!("followup.before_cache", if is_walked);
         next.becomes_newest(engine);
-        turn.set(next.clone());
+        guard.set(next.clone());
         next.tell_story(&self.entry);
         ports::failpoint!("followup.cached", if is_walked);
         engine.0.bus.publish(&self.entry);
         ports::failpoint!("followup.published", if is_walked);
-        S::follow_up(engine, next, &self.entry.events);
+        S::follow_up(engine, next, &self.entry);
         ports::failpoint!("followup.dispatched", if is_walked);
     }
 
     /// It may be on disk. Only the store knows, and nothing is acknowledged before it said so.
     fn find_out(mut self, why: &str) {
-        let Some(Pending { mut turn, result_sender }) = self.pending.take() else { return };
+        let Some(Pending { mut guard, result_sender }) = self.pending.take() else { return };
         let stream = self.entry.stream;
         tracing::warn!(%stream, %why, "the fate of a commit is unknown: reading again");
-        turn.mark_stale();
+        guard.mark_stale();
         let engine = self.engine.clone();
         engine.clone().spawn(async move {
             let before = self.before.clone();
             let found = Durable::look_up(&*engine.0.store, before.as_ref(), &self.entry).await;
             let written = match found {
                 Ok(Some((next, committed))) => {
-                    self.follow_up_whole(turn, &next, committed);
+                    self.follow_up_whole(guard, &next, committed);
                     Ok(CommitResult::Done)
                 }
                 // mutant: commit-unknown-is-success
-                Ok(None) => Ok(CommitResult::Refused(turn, WhyDecideAgain::Conflict)),
+                Ok(None) => Ok(CommitResult::Refused(guard, WhyDecideAgain::Conflict)),
                 Err(error) => {
-                    let id = turn.id();
-                    drop(turn);
+                    let id = guard.id();
+                    drop(guard);
                     engine.look_again::<S>(id);
                     Err(error.into())
                 }

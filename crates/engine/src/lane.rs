@@ -1,11 +1,11 @@
 //! Lanes: each stream changes in one place, one command after another.
 //!
-//! A task that wants to change a stream waits for its turn. It keeps the turn while it loads, decides and
+//! A task that wants to change a stream waits for the lane's lock. It keeps the lock while it loads, decides and
 //! commits, and then hands it over with the commit to what follows (`commit.rs`); only after that the next
 //! task gets it. So the state in memory never goes back, what follows from commits happens in their order, and
 //! a version conflict can only come from another node.
 //!
-//! Reading takes no turn: a commit that is slow keeps nobody from looking.
+//! Reading takes no lock: a commit that is slow keeps nobody from looking.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -37,8 +37,8 @@ struct Slots<S: Stream> {
 }
 
 struct LaneSlot<S> {
-    /// Cloned by tasks that have the turn or wait for it.
-    turn: Arc<tokio::sync::Mutex<()>>,
+    /// Cloned by tasks that have the lock or wait for it.
+    lock: Arc<tokio::sync::Mutex<()>>,
     newest: Option<Durable<S>>,
     /// A follower was told of this version: an older state must not be shown any more.
     published_version: u64,
@@ -51,7 +51,7 @@ struct LaneSlot<S> {
 impl<S: Stream> LaneSlot<S> {
     fn new() -> LaneSlot<S> {
         LaneSlot {
-            turn: Arc::default(),
+            lock: Arc::default(),
             newest: None,
             published_version: 0,
             is_stale: false,
@@ -64,9 +64,9 @@ impl<S: Stream> LaneSlot<S> {
         (!self.is_stale && newest.version() >= self.published_version).then_some(newest)
     }
 
-    /// Of the tasks that have the turn or wait for it, how many there are.
+    /// Of the tasks that have the lock or wait for it, how many there are.
     fn users(&self) -> usize {
-        Arc::strong_count(&self.turn) - 1
+        Arc::strong_count(&self.lock) - 1
     }
 }
 
@@ -106,18 +106,18 @@ impl<S: Stream> Lanes<S> {
         }
     }
 
-    pub(crate) async fn enter(self: &Arc<Self>, id: S::Id) -> Turn<S> {
-        let turn = self.slots().turn_of(id, self.room);
+    pub(crate) async fn enter(self: &Arc<Self>, id: S::Id) -> LaneGuard<S> {
+        let lock = self.slots().lock_of(id, self.room);
         // mutant: two-turns-at-once
-        let guard = turn.lock_owned().await;
-        Turn { lanes: self.clone(), id, _guard: guard }
+        let guard = lock.lock_owned().await;
+        LaneGuard { lanes: self.clone(), id, _guard: guard }
     }
 
-    /// `None`: another task has the turn.
-    pub(crate) fn try_enter(self: &Arc<Self>, id: S::Id) -> Option<Turn<S>> {
-        let turn = self.slots().turn_of(id, self.room);
-        let guard = turn.try_lock_owned().ok()?;
-        Some(Turn { lanes: self.clone(), id, _guard: guard })
+    /// `None`: another task has the lock.
+    pub(crate) fn try_enter(self: &Arc<Self>, id: S::Id) -> Option<LaneGuard<S>> {
+        let lock = self.slots().lock_of(id, self.room);
+        let guard = lock.try_lock_owned().ok()?;
+        Some(LaneGuard { lanes: self.clone(), id, _guard: guard })
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots<S>> {
@@ -127,13 +127,13 @@ impl<S: Stream> Lanes<S> {
 }
 
 impl<S: Stream> Slots<S> {
-    fn turn_of(&mut self, id: S::Id, room: usize) -> Arc<tokio::sync::Mutex<()>> {
+    fn lock_of(&mut self, id: S::Id, room: usize) -> Arc<tokio::sync::Mutex<()>> {
         if let Some(slot) = self.by_id.get_mut(&id) {
             slot.is_used = true;
-            return slot.turn.clone();
+            return slot.lock.clone();
         }
         self.evict_down_to(room - 1);
-        self.by_id.entry(id).or_insert_with(LaneSlot::new).turn.clone()
+        self.by_id.entry(id).or_insert_with(LaneSlot::new).lock.clone()
     }
 
     /// Lanes that were not used since the last time go first. One in use stays, however many there are.
@@ -176,14 +176,14 @@ impl<S: Stream> Slots<S> {
     }
 }
 
-/// The right to change a stream.
-pub(crate) struct Turn<S: Stream> {
+/// The right to change a stream: the lock of its lane.
+pub(crate) struct LaneGuard<S: Stream> {
     lanes: Arc<Lanes<S>>,
     id: S::Id,
     _guard: OwnedMutexGuard<()>,
 }
 
-impl<S: Stream> Turn<S> {
+impl<S: Stream> LaneGuard<S> {
     pub(crate) fn id(&self) -> S::Id {
         self.id
     }
@@ -209,7 +209,7 @@ impl<S: Stream> Turn<S> {
     }
 }
 
-impl<S: Stream> Drop for Turn<S> {
+impl<S: Stream> Drop for LaneGuard<S> {
     /// A lane without a state is kept only while it is in use: ids of streams that do not exist must not fill
     /// the memory.
     fn drop(&mut self) {
@@ -257,7 +257,7 @@ mod tests {
         first.set(session(1, 5));
         assert!(lanes.try_enter(id(1)).is_none());
         assert!(lanes.try_enter(id(2)).is_some(), "another stream");
-        assert_eq!(version(&lanes, 1), Some(5), "reading takes no turn");
+        assert_eq!(version(&lanes, 1), Some(5), "reading takes no lock");
         let mut second = Box::pin(lanes.enter(id(1)));
         assert!((&mut second).now_or_never().is_none());
         drop(first);
@@ -272,7 +272,7 @@ mod tests {
         for number in 1..10 {
             lanes.enter(id(number)).await.set(session(number, 1));
         }
-        assert_eq!(version(&lanes, 0), Some(7), "its turn is taken");
+        assert_eq!(version(&lanes, 0), Some(7), "its lock is taken");
         assert_eq!(version(&lanes, 1), None);
         assert_eq!(version(&lanes, 9), Some(1));
         assert!(lanes.slots().by_id.len() <= 2 && lanes.slots().order.len() <= 3);
@@ -286,25 +286,25 @@ mod tests {
     #[tokio::test]
     async fn a_state_in_doubt_is_read_on_from_and_not_shown() {
         let lanes = lanes(2);
-        let mut turn = lanes.enter(id(1)).await;
-        turn.set(session(1, 5));
-        turn.mark_stale();
-        assert_eq!((version(&lanes, 1), turn.newest().is_none()), (None, true));
-        assert_eq!(turn.last_known().unwrap().version, 5);
-        turn.set(session(1, 6));
+        let mut guard = lanes.enter(id(1)).await;
+        guard.set(session(1, 5));
+        guard.mark_stale();
+        assert_eq!((version(&lanes, 1), guard.newest().is_none()), (None, true));
+        assert_eq!(guard.last_known().unwrap().version, 5);
+        guard.set(session(1, 6));
         assert_eq!(version(&lanes, 1), Some(6));
     }
 
     #[tokio::test]
     async fn a_state_before_one_that_was_told_is_not_shown() {
         let lanes = lanes(2);
-        let mut turn = lanes.enter(id(1)).await;
-        turn.set(session(1, 5));
+        let mut guard = lanes.enter(id(1)).await;
+        guard.set(session(1, 5));
         lanes.note_published(id(1), 6);
         assert_eq!(version(&lanes, 1), None);
-        turn.set(session(1, 5));
+        guard.set(session(1, 5));
         assert_eq!(version(&lanes, 1), None, "it was read before the follower was told");
-        turn.set(session(1, 6));
+        guard.set(session(1, 6));
         assert_eq!(version(&lanes, 1), Some(6));
     }
 

@@ -10,45 +10,45 @@ mod announce;
 mod answer;
 mod api_keys;
 mod asked_before;
-mod asker;
 mod branch;
 mod call_title;
 mod changed_tools;
 mod clock;
-mod closing;
 mod commit;
+mod delivery_failures;
+mod deltas;
 mod dispatch;
 mod edit_preview;
 mod effects;
 mod error;
 mod external_hold;
+#[cfg(feature = "failpoints")]
+mod failpoint_names;
 mod figures;
-mod forget;
 mod global_state;
 mod hold_command;
 mod inbox;
 mod lane;
 mod limits;
-mod live;
+mod nested_hold;
 mod read;
 mod records;
 mod recover;
+mod retention;
 mod retry;
-mod reveal;
-mod rule;
 mod rule_study;
+mod ruling;
+mod secret_reveal;
 mod secrets;
 mod session;
+mod shutdown;
 mod snooze;
 mod spawn;
-#[cfg(feature = "failpoints")]
-mod step;
 mod story;
 mod stream;
 mod submit;
 mod timers;
 mod tools;
-mod undelivered;
 mod watch;
 mod write_before;
 
@@ -78,22 +78,22 @@ pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
 pub use answer::Answering;
 pub use asked_before::{AskedBefore, DAY_MS, LastDenial, OutcomeCounts, RecentCounts};
 pub use clock::{SystemChance, SystemClock};
+pub use delivery_failures::{ChannelFailure, Undelivered};
+pub use deltas::Spoken;
 pub use edit_preview::EditPreview;
 pub use error::Error;
 pub use external_hold::{NewAudience, NewHold, Reported};
 pub use figures::{DayFigures, Figures, PersonFigures, Quantiles};
 pub use inbox::{HoldFilter, InboxCounts, InboxSection};
 pub use limits::{EXPIRING_SOON_MS, Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
-pub use live::Spoken;
 pub use read::Until;
-pub use reveal::Revealed;
 pub use rule_study::{
     Explained, GrantMatches, ImaginedCall, PolicyReplay, RulingChange, RulingName,
 };
+pub use secret_reveal::Revealed;
 pub use session::{MessageReceipt, NewMessage, NewSession};
 pub use snooze::Snooze;
 pub use submit::Keep;
-pub use undelivered::{ChannelFailure, Undelivered};
 pub use watch::{Follow, Followed, Happening};
 
 /// An agent as the configuration describes it, with its model and its tools at hand.
@@ -143,7 +143,7 @@ pub(crate) struct EngineInner {
     pub(crate) sessions: Arc<lane::Lanes<Session>>,
     pub(crate) external_holds: Arc<lane::Lanes<ExternalHold>>,
     pub(crate) house: Arc<lane::Lanes<GlobalState>>,
-    pub(crate) live: live::Live,
+    pub(crate) live: deltas::Live,
     pub(crate) bus: watch::Bus,
     pub(crate) timers: timers::Timers,
     pub(crate) at_work: dispatch::AtWork,
@@ -156,7 +156,7 @@ pub(crate) struct EngineInner {
     pub(crate) start_gate: StartGate,
     /// Tasks that look after a thaw at what waited.
     pub(crate) waking: tokio::sync::watch::Sender<usize>,
-    pub(crate) closing: closing::Closing,
+    pub(crate) closing: shutdown::Closing,
 }
 
 impl Engine {
@@ -190,7 +190,7 @@ impl Engine {
             external_holds: Arc::new(lane::Lanes::new(setup.limits.cached_sessions)),
             house: Arc::new(lane::Lanes::new(1)),
             limits: setup.limits,
-            live: live::Live::default(),
+            live: deltas::Live::default(),
             bus: watch::Bus::new(),
             timers: timers::Timers::default(),
             at_work: dispatch::AtWork::default(),
@@ -201,7 +201,7 @@ impl Engine {
             runtime: Handle::current(),
             start_gate: StartGate::default(),
             waking: tokio::sync::watch::Sender::new(0),
-            closing: closing::Closing::default(),
+            closing: shutdown::Closing::default(),
         }));
         engine.load::<GlobalState>(stream::GlobalId).await?;
         engine.note_policy().await?;

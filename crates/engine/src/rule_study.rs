@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::call::Call;
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::{ClearedBy, Grant};
 use domain::hold::{Decision as Decided, Hold, HoldState};
 use domain::id::{GrantId, HoldId};
@@ -22,7 +22,7 @@ use crate::asked_before::DAY_MS;
 use crate::limits::{
     ALIKE_LOOKED_AT, MATCHES_SHOWN, PREVIEW_WITHIN, REPLAY_PAGE, REPLAYED_COMMITS,
 };
-use crate::rule::inspect_call;
+use crate::ruling::inspect_call;
 use crate::{Engine, Error};
 
 /// A call that somebody thought up.
@@ -250,15 +250,15 @@ impl ReplayTally {
 /// The calls that a commit ruled on for the first time, and what was ruled.
 fn rulings_of(entry: &Entry) -> Vec<(&Call, RulingName, Option<HoldId>)> {
     let opened = || {
-        entry.events.iter().filter_map(|event| match event {
-            Event::HoldOpened { hold } => Some(hold),
+        entry.events.iter().filter_map(|event| match event.hold_event() {
+            Some(HoldEvent::Opened { hold }) => Some(hold),
             _ => None,
         })
     };
     let mut rulings = Vec::new();
     for event in entry.events.iter() {
         match event {
-            Event::CallProposed { call, clearance, .. } => {
+            Event::Session(SessionEvent::CallProposed { call, clearance, .. }) => {
                 let hold = opened().find(|hold| hold.call_id() == Some(call.id));
                 let ruling = match (clearance.as_ref().map(|clearance| &clearance.by), hold) {
                     (Some(ClearedBy::Rule(_)), _) => RulingName::Allow,
@@ -270,7 +270,7 @@ fn rulings_of(entry: &Entry) -> Vec<(&Call, RulingName, Option<HoldId>)> {
                 };
                 rulings.push((&**call, ruling, hold.map(|hold| hold.id)));
             }
-            Event::HoldOpened { hold } if hold.session().is_none() => {
+            Event::ExternalHold(HoldEvent::Opened { hold }) => {
                 let Some(call) = &hold.call else { continue };
                 let ruling = match &hold.state {
                     HoldState::Approved(Decided::Automatic { by: ClearedBy::Rule(_), .. }) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::context::WhilePending;
-use domain::event::{Event, Scope};
+use domain::event::{Scope, SessionEvent};
 use domain::hold::Hold;
 use domain::id::{GrantId, MessageId, RunId, SessionId};
 use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
@@ -98,14 +98,14 @@ impl Engine {
             })?;
         at_most("title", new.title.as_deref().unwrap_or_default(), TITLE_BYTES_MAX)?;
         at_most("metadata", &new.metadata.to_string(), domain::limits::CONTEXT_BYTES_MAX)?;
-        let opened = Event::SessionOpened {
+        let opened = SessionEvent::SessionOpened {
             agent: agent.id.clone(),
             creator: caller.actor.clone(),
             title: new.title,
             metadata: new.metadata,
             home: new.home,
         };
-        let said = transcript.into_iter().map(|message| Event::MessageAdded { message });
+        let said = transcript.into_iter().map(|message| SessionEvent::MessageAdded { message });
         let command = SessionCommand::Open([opened].into_iter().chain(said).collect());
         let render = |submitted: &Submitted<Session>| match &keep {
             Some(keep) => (keep.render)(&submitted.state),

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use domain::event::{Event, TokenOwner};
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent, TokenOwner};
 use domain::hold::{Decision, Hold, HoldChange, HoldState};
 use domain::id::{CallId, HoldId, StreamId};
 use domain::session::Session;
@@ -18,45 +18,48 @@ const ERROR_CHARS_MAX: usize = 300;
 pub(crate) fn tell_session(entry: &Entry, session: &Session) {
     let tool = |call: &CallId| session.calls.get(call).map(|record| record.tool.clone());
     let id = session.id;
-    for event in entry.events.iter() {
+    for event in entry.events.iter().filter_map(Event::session_event) {
         match event {
-            Event::CallStarted { call, attempt, .. } => {
+            SessionEvent::CallStarted { call, attempt, .. } => {
                 let tool = tool(call);
                 tracing::info!(%call, tool = tool.as_deref(), attempt, session = %id, "call started");
             }
-            Event::CallInDoubt { call, settle, .. } => {
+            SessionEvent::CallInDoubt { call, settle, .. } => {
                 let tool = tool(call);
                 tracing::warn!(%call, tool = tool.as_deref(), hold = %settle, session = %id, "call in doubt");
             }
-            Event::CallSettled { call, result } => {
+            SessionEvent::CallSettled { call, result } => {
                 let (tool, outcome) = (tool(call), result.kind.name());
                 tracing::info!(%call, tool = tool.as_deref(), outcome, session = %id, "call settled");
             }
-            Event::RunFailed { run, error } => {
+            SessionEvent::RunFailed { run, error } => {
                 let error: String = error.chars().take(ERROR_CHARS_MAX).collect();
                 tracing::warn!(%run, agent = %session.agent, session = %id, ?error, "run failed");
             }
-            Event::RunStarted { run }
-            | Event::RunPaused { run }
-            | Event::RunCompleted { run }
-            | Event::RunCancelled { run } => {
+            SessionEvent::RunStarted { run }
+            | SessionEvent::RunPaused { run }
+            | SessionEvent::RunCompleted { run }
+            | SessionEvent::RunCancelled { run } => {
                 tracing::debug!(%run, agent = %session.agent, session = %id, "{}", event.name());
             }
-            Event::GrantMade { grant } => {
+            SessionEvent::GrantMade { grant } => {
                 let (by, tool) = (&grant.by, &grant.tool);
                 tracing::info!(grant = %grant.id, %by, %tool, session = %id, "grant made");
             }
-            Event::GrantRevoked { grant, by } => {
+            SessionEvent::GrantRevoked { grant, by } => {
                 tracing::info!(%grant, %by, session = %id, "grant revoked");
             }
-            event => tell_of_hold(event, &|hold| session.holds.get(&hold).cloned()),
+            SessionEvent::Hold(event) => {
+                tell_of_hold(event, &|hold| session.holds.get(&hold).cloned())
+            }
+            _ => {}
         }
     }
 }
 
 /// What a commit to a hold with a stream of its own did.
 pub(crate) fn tell_hold(entry: &Entry, hold: &Arc<Hold>) {
-    for event in entry.events.iter() {
+    for event in entry.events.iter().filter_map(Event::hold_event) {
         tell_of_hold(event, &|_| Some(hold.clone()));
     }
 }
@@ -64,11 +67,13 @@ pub(crate) fn tell_hold(entry: &Entry, hold: &Arc<Hold>) {
 /// What concerns everybody.
 pub(crate) fn tell_house(entry: &Entry) {
     debug_assert_eq!(entry.stream, StreamId::Global);
-    for event in entry.events.iter() {
+    for event in entry.events.iter().filter_map(Event::global_event) {
         match event {
-            Event::Frozen { by, reason } => tracing::warn!(%by, ?reason, "frozen"),
-            Event::Thawed { by } => tracing::warn!(%by, "thawed"),
-            Event::TokenMinted { token } => {
+            GlobalEvent::Frozen { by, reason } => {
+                tracing::warn!(%by, ?reason, "frozen")
+            }
+            GlobalEvent::Thawed { by } => tracing::warn!(%by, "thawed"),
+            GlobalEvent::TokenMinted { token } => {
                 let (kind, owner) = match &token.owner {
                     TokenOwner::Person(person) => ("person", person.to_string()),
                     TokenOwner::Program(name) => ("program", name.clone()),
@@ -76,15 +81,21 @@ pub(crate) fn tell_house(entry: &Entry) {
                 let by = &token.minted_by;
                 tracing::info!(token = %token.id, kind, ?owner, %by, "token made");
             }
-            Event::TokenRevoked { token, by } => tracing::info!(%token, %by, "token revoked"),
-            Event::LoggedIn { person, via, .. } => tracing::info!(%person, via, "login"),
-            Event::PolicyInForce { policy, .. } => tracing::info!(%policy, "policy in force"),
-            Event::AnswerRefused { refused } => {
+            GlobalEvent::TokenRevoked { token, by } => {
+                tracing::info!(%token, %by, "token revoked")
+            }
+            GlobalEvent::LoggedIn { person, via, .. } => {
+                tracing::info!(%person, via, "login")
+            }
+            GlobalEvent::PolicyInForce { policy, .. } => {
+                tracing::info!(%policy, "policy in force")
+            }
+            GlobalEvent::AnswerRefused { refused } => {
                 let hold = refused.hold.map(display);
                 let person = refused.person.as_ref().map(display);
                 tracing::warn!(hold, person, channel = refused.channel, "answer refused");
             }
-            Event::DeliveryFailed { hold, channel, .. } => {
+            GlobalEvent::DeliveryFailed { hold, channel, .. } => {
                 tracing::warn!(%hold, channel, "prompt could not be delivered");
             }
             event => tracing::info!(by = %entry.actor, "{}", event.name()),
@@ -92,9 +103,9 @@ pub(crate) fn tell_house(entry: &Entry) {
     }
 }
 
-fn tell_of_hold(event: &Event, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
+fn tell_of_hold(event: &HoldEvent, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
     match event {
-        Event::HoldOpened { hold } => {
+        HoldEvent::Opened { hold } => {
             tracing::info!(
                 hold = %hold.id,
                 kind = hold.question.kind().name(),
@@ -109,17 +120,17 @@ fn tell_of_hold(event: &Event, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
                 "hold opened"
             );
         }
-        Event::HoldUpdated { hold, change: HoldChange::Voted(vote) } => {
+        HoldEvent::Updated { hold, change: HoldChange::Voted(vote) } => {
             tracing::info!(%hold, by = %vote.by, via = vote.via, "vote counted");
         }
-        Event::HoldUpdated { hold, change: HoldChange::Revised { votes, .. } } => {
+        HoldEvent::Updated { hold, change: HoldChange::Revised { votes, .. } } => {
             let by = votes.first().map(|vote| display(&vote.by));
             tracing::info!(%hold, by, "call edited");
         }
-        Event::HoldUpdated { hold, change: HoldChange::Revealed(by) } => {
+        HoldEvent::Updated { hold, change: HoldChange::Revealed(by) } => {
             tracing::info!(%hold, %by, "secrets revealed");
         }
-        Event::HoldDecided { hold, state } => {
+        HoldEvent::Decided { hold, state } => {
             let found = find(*hold);
             let tool = found.as_ref().and_then(tool_of);
             let risk = found.as_ref().map(|hold| hold.risk.name());
@@ -137,7 +148,7 @@ fn tell_of_hold(event: &Event, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
                 _ => tracing::info!(%hold, outcome, tool, risk, "hold decided"),
             }
         }
-        _ => {}
+        HoldEvent::Updated { .. } => {}
     }
 }
 

@@ -1,4 +1,4 @@
-//! The way in, for every stream: take the turn, load, decide, commit. When another node was first, decide again.
+//! The way in, for every stream: take the lane's lock, load, decide, commit. When another node was first, decide again.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use ports::store::{Commit, KeptReply};
 
 use crate::changed_tools::ToolRechecks;
 use crate::commit::{CommitResult, WhyDecideAgain};
-use crate::lane::Turn;
+use crate::lane::LaneGuard;
 use crate::stream::{Decided, ExternalHoldInput, GlobalId, Ground, SessionCommand, Stream};
 use crate::{Engine, Error};
 
@@ -104,7 +104,7 @@ impl Engine {
         self.submit_to(id, actor, &ExternalHoldInput::Do(command), keep).await
     }
 
-    /// Takes the turn of the stream, loads, decides and commits. Decides again after a conflict, a freeze or a passed deadline.
+    /// Takes the lock of the lane, loads, decides and commits. Decides again after a conflict, a freeze or a passed deadline.
     pub(crate) async fn submit_to<S: Stream>(
         &self,
         id: S::Id,
@@ -112,16 +112,16 @@ impl Engine {
         command: &S::Command<'_>,
         keep: Option<&Keep<'_, Submitted<S>>>,
     ) -> Result<Submitted<S>, Error> {
-        let mut turn = S::lanes(self).enter(id).await;
+        let mut guard = S::lanes(self).enter(id).await;
         for _ in 0..self.0.limits.commit_attempts {
-            let before = self.load_in(&mut turn).await?;
+            let before = self.load_in(&mut guard).await?;
             let ground = Ground { house: self.house(), now: self.now() };
             let decided =
                 S::decide(self, id, before.as_ref().map(Durable::state), command, &ground);
             let Decided { events, next: Some(next), reply } = decided else {
                 // Another node may have changed it: that there is nothing to do is believed only of what is
                 // on disk.
-                if self.read_newer(&mut turn).await? {
+                if self.read_newer(&mut guard).await? {
                     continue;
                 }
                 let reply = decided.reply?;
@@ -129,7 +129,7 @@ impl Engine {
                 return Ok(Submitted { state, reply });
             };
             if events.is_empty() {
-                if self.read_newer(&mut turn).await? {
+                if self.read_newer(&mut guard).await? {
                     continue;
                 }
                 // Work that no task does yet, for instance after a restart, is not forgotten.
@@ -151,7 +151,7 @@ impl Engine {
                 rows: rows.stream,
                 expected: before.as_ref().map_or(0, |before| before.version()),
                 house: rows.relies_on_global.then_some(ground.house.version),
-                events: events.into(),
+                events: Arc::new(events.into_iter().map(S::journal_event).collect()),
                 at: ground.now,
                 actor: actor.clone(),
                 // mutant: reply-not-kept
@@ -160,13 +160,13 @@ impl Engine {
                 write_before: rows.write_before,
             };
             // mutant: acknowledged-from-memory
-            match self.commit_and_follow_up(turn, commit, before).await? {
+            match self.commit_and_follow_up(guard, commit, before).await? {
                 CommitResult::Done => return Ok(Submitted { state: next, reply: reply? }),
                 CommitResult::Replayed => return Err(self.replay(keep).await),
                 CommitResult::Refused(again, why) => {
-                    turn = again;
+                    guard = again;
                     match why {
-                        WhyDecideAgain::Conflict => turn.mark_stale(),
+                        WhyDecideAgain::Conflict => guard.mark_stale(),
                         WhyDecideAgain::GlobalStateChanged => drop(self.refresh_house().await?),
                         WhyDecideAgain::Late => {}
                     }
@@ -212,25 +212,28 @@ impl Engine {
             return Ok(Some(known));
         }
         match lanes.try_enter(id) {
-            Some(mut turn) => self.load_in(&mut turn).await,
+            Some(mut guard) => self.load_in(&mut guard).await,
             // It is being loaded, or a commit is in flight: nothing is remembered of this look.
             None => Ok(Durable::load(&*self.0.store, S::stream_id(id)).await?),
         }
     }
 
-    async fn load_in<S: Stream>(&self, turn: &mut Turn<S>) -> Result<Option<Durable<S>>, Error> {
-        if let Some(known) = turn.newest() {
+    async fn load_in<S: Stream>(
+        &self,
+        guard: &mut LaneGuard<S>,
+    ) -> Result<Option<Durable<S>>, Error> {
+        if let Some(known) = guard.newest() {
             return Ok(Some(known));
         }
-        let before = turn.last_known();
-        let (store, stream) = (&*self.0.store, S::stream_id(turn.id()));
+        let before = guard.last_known();
+        let (store, stream) = (&*self.0.store, S::stream_id(guard.id()));
         let read = match &before {
             Some(before) => Some(before.read_on(store, stream, NEWER_PAGE).await?),
             None => Durable::load(store, stream).await?,
         };
         let Some(read) = read else { return Ok(None) };
         read.becomes_newest(self);
-        turn.set(read.clone());
+        guard.set(read.clone());
         if let Some(before) = before.filter(|before| before.version() < read.version()) {
             S::changed_elsewhere(self, &before, &read);
         }
@@ -239,20 +242,20 @@ impl Engine {
 
     /// Reads what other nodes have written since, and says whether there was anything. Where no other node
     /// writes, what is known here is all there is.
-    async fn read_newer<S: Stream>(&self, turn: &mut Turn<S>) -> Result<bool, Error> {
+    async fn read_newer<S: Stream>(&self, guard: &mut LaneGuard<S>) -> Result<bool, Error> {
         let version = |state: Option<Durable<S>>| state.map_or(0, |state| state.version());
-        let known = version(turn.last_known());
+        let known = version(guard.last_known());
         if self.0.store.is_shared() {
-            turn.mark_stale();
+            guard.mark_stale();
         }
-        Ok(version(self.load_in(turn).await?) > known)
+        Ok(version(self.load_in(guard).await?) > known)
     }
 
     /// The state on disk now, whatever is remembered; work that it asks for is started.
     pub(crate) async fn refresh<S: Stream>(&self, id: S::Id) -> Result<Option<Durable<S>>, Error> {
-        let mut turn = S::lanes(self).enter(id).await;
-        self.read_newer(&mut turn).await?;
-        let newest = self.load_in(&mut turn).await?;
+        let mut guard = S::lanes(self).enter(id).await;
+        self.read_newer(&mut guard).await?;
+        let newest = self.load_in(&mut guard).await?;
         newest.iter().for_each(|newest| S::resume(self, newest));
         Ok(newest)
     }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::id::{MessageId, SessionId, StreamId};
 use domain::id_map::IdMap;
 use domain::person::Actor;
@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::accounts::Caller;
-use crate::live::{self, Ear, LiveDelta, Spoken, Upto};
+use crate::deltas::{self, Ear, LiveDelta, Spoken, Upto};
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.
@@ -270,8 +270,8 @@ impl Follow {
                     Err(RecvError::Closed) => return Ok(None),
                 },
                 (id, heard) = spoken => match heard {
-                    live::LiveUpdate::Said(said) => self.hear(said),
-                    live::LiveUpdate::Missed => {
+                    deltas::LiveUpdate::Said(said) => self.hear(said),
+                    deltas::LiveUpdate::Missed => {
                         let (missed, ear) = self.engine.0.live.listen(id, self.heard);
                         self.spoken = Some((id, ear));
                         missed.into_iter().for_each(|said| self.hear(said));
@@ -332,16 +332,16 @@ impl Follow {
         loop {
             let Some((id, ear)) = &mut self.spoken else { return };
             match ear.try_next() {
-                Some(live::LiveUpdate::Said(said))
+                Some(deltas::LiveUpdate::Said(said))
                     if said.spoken.message() == message && self.early.is_empty() =>
                 {
                     self.hear(said);
                 }
                 // mutant: engine-words-before-their-turn
-                Some(live::LiveUpdate::Said(said)) => self.early.push_back(said),
+                Some(deltas::LiveUpdate::Said(said)) => self.early.push_back(said),
                 // Words after a gap would be the wrong ones. Of this message the whole follows, and of
                 // the one that is being said now all of it can be had at once.
-                Some(live::LiveUpdate::Missed) => {
+                Some(deltas::LiveUpdate::Missed) => {
                     let id = *id;
                     let (missed, ear) = self.engine.0.live.listen(id, self.heard);
                     self.spoken = Some((id, ear));
@@ -373,7 +373,7 @@ impl Follow {
                 let position = first + offset as u64;
                 if position > self.position {
                     // What was said of a message comes before the message, never after it.
-                    if let Event::MessageAdded { message } = event {
+                    if let Event::Session(SessionEvent::MessageAdded { message }) = event {
                         self.hear_out(message.id);
                         // It is whole now: nothing of it can be void or missing.
                         self.heard = self.heard.filter(|upto| !upto.is_of(message.id));

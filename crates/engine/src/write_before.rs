@@ -3,7 +3,7 @@
 //! may then wait behind others or on a slow disk. So it carries its deadline, and the store refuses it
 //! afterwards; it is decided again, and by then the hold has expired.
 
-use domain::event::Event;
+use domain::event::{HoldEvent, SessionEvent};
 use domain::grant::ClearedBy;
 use domain::hold::{Hold, HoldChange, HoldState};
 use domain::id::{CallId, HoldId};
@@ -15,19 +15,25 @@ use crate::Engine;
 
 impl Engine {
     /// For a commit that leads to this state of a session.
-    pub(crate) fn write_before(&self, next: &Session, events: &[Event]) -> Option<WriteBefore> {
-        let deadline = |event: &Event| match event {
-            Event::CallStarted { call, .. } => start_by(next, *call),
-            event => {
-                let hold = next.holds.get(&answered_hold(event)?)?;
-                hold.expires_at
-            }
+    pub(crate) fn write_before(
+        &self,
+        next: &Session,
+        events: &[SessionEvent],
+    ) -> Option<WriteBefore> {
+        let deadline = |event: &SessionEvent| match event {
+            SessionEvent::CallStarted { call, .. } => start_by(next, *call),
+            SessionEvent::Hold(event) => next.holds.get(&answered_hold(event)?)?.expires_at,
+            _ => None,
         };
         self.with_clock(events.iter().filter_map(deadline).min())
     }
 
     /// The same for a hold that is a stream of its own.
-    pub(crate) fn write_hold_before(&self, hold: &Hold, events: &[Event]) -> Option<WriteBefore> {
+    pub(crate) fn write_hold_before(
+        &self,
+        hold: &Hold,
+        events: &[HoldEvent],
+    ) -> Option<WriteBefore> {
         let is_answered = events.iter().any(|event| answered_hold(event).is_some());
         self.with_clock(hold.expires_at.filter(|_| is_answered))
     }
@@ -38,20 +44,20 @@ impl Engine {
 }
 
 /// The hold in which somebody's answer counts by this event.
-fn answered_hold(event: &Event) -> Option<HoldId> {
+fn answered_hold(event: &HoldEvent) -> Option<HoldId> {
     match event {
-        Event::HoldDecided { hold, state } => match state {
+        HoldEvent::Opened { .. } => None,
+        HoldEvent::Decided { hold, state } => match state {
             HoldState::Approved(_) | HoldState::Denied(_) | HoldState::Answered(_) => Some(*hold),
             HoldState::Pending | HoldState::Expired { .. } | HoldState::Cancelled { .. } => None,
         },
-        Event::HoldUpdated { hold, change } => match change {
+        HoldEvent::Updated { hold, change } => match change {
             HoldChange::Voted(_) | HoldChange::Revised { .. } => Some(*hold),
             HoldChange::Claimed(_)
             | HoldChange::Unclaimed
             | HoldChange::Outcome(_)
             | HoldChange::Revealed(_) => None,
         },
-        _ => None,
     }
 }
 

@@ -18,7 +18,7 @@ use server::{AuditLines, AuditVerdict, HttpLimits, Server, ServerSetup};
 #[cfg(feature = "chats")]
 use server::{ChannelBoard, ChannelInfo, Hooks, LinkSender, TestNotSent};
 
-use crate::house::RunningEngine;
+use crate::assembly::RunningEngine;
 
 /// A plain server in front of this engine.
 pub(crate) fn setup(engine: Engine, listen: SocketAddr) -> ServerSetup {

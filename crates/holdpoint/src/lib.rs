@@ -13,6 +13,7 @@
 
 #![warn(missing_docs)]
 
+mod assembly;
 mod checks;
 #[cfg(feature = "program")]
 #[doc(hidden)]
@@ -28,7 +29,6 @@ mod faults;
 #[cfg(feature = "server")]
 mod front;
 pub mod host;
-mod house;
 #[cfg(feature = "program")]
 mod log_filter;
 #[cfg(feature = "program")]
@@ -74,7 +74,7 @@ pub use domain::answer::Settlement;
 pub use domain::budget::{Budgets, Prices};
 pub use domain::context::WhilePending;
 pub use domain::digest::Digest;
-pub use domain::event::Event;
+pub use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 pub use domain::hold::{
     Choice, Decision, Hold, HoldOrigin, HoldOutcome, HoldState, Question, Risk,
 };

@@ -5,8 +5,8 @@ pub use crate::VendorModel;
 pub use crate::{
     Acting, Agent, Answer, Ask, Budgets, BuildError, Builder, CallContext, Decision, Effects,
     Error, Event, Events, Followed, Hold, HoldId, HoldState, Holdpoint, Is, Opinion, Person,
-    Preview, Program, Question, Refusal, Rest, Risk, Rule, ScriptedModel, Session, SessionId,
-    Settlement, Spoken, Then, Tool, ToolError, Who, Whom,
+    Preview, Program, Question, Refusal, Rest, Risk, Rule, ScriptedModel, Session, SessionEvent,
+    SessionId, Settlement, Spoken, Then, Tool, ToolError, Who, Whom,
 };
 pub use schemars::JsonSchema;
 pub use serde::{Deserialize, Serialize};

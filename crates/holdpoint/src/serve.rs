@@ -13,11 +13,11 @@ use engine::Engine;
 use serde_json::json;
 use server::{DoorSetup, DoorWords, Scenario, Server, ServerSetup};
 
+use crate::assembly::RunningEngine;
 use crate::cli::args::ServeArgs;
 use crate::cli::output::now;
 use crate::config::{Config, ServerConfig, StoreConfig};
 use crate::front;
-use crate::house::RunningEngine;
 use crate::mcp_door::EngineGate;
 use crate::wiring;
 use crate::wiring::rehearsal::absent_databases;

@@ -26,9 +26,9 @@ use tools::mcp::oauth::McpOauthDesk;
 use tools::process::{Environment, Runner, Supervisor};
 use tools::shell_cmd::{ShellCmd, ShellConfig};
 
+use crate::assembly::{Base, Ground, Plan, RunningEngine};
 use crate::config::{self, CallbacksConfig, Config, StoreConfig, ToolConfig, ToolKind};
 use crate::faults::Faults;
-use crate::house::{Base, Ground, Plan, RunningEngine};
 
 /// The hidden subcommand under which our own binary watches over a child process.
 pub const SUPERVISE: &str = "__run";

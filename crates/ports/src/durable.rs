@@ -17,6 +17,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use domain::call::{Call, StartedCall};
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::external_hold::ExternalHold;
 use domain::global_state::GlobalState;
 use domain::id::{CallId, CommitId, NodeId, StreamId};
@@ -27,12 +28,22 @@ use crate::store::{Commit, CommitError, Committed, Entry, Store, StoreError};
 
 /// The state of a stream, as its entries tell it. The three kinds of streams have one, and nothing else.
 pub trait Replay: sealed::StreamState + Clone + Send + Sync + 'static {
+    /// What can happen in such a stream.
+    type Event: Clone + Send + Sync;
+
+    /// An event of such a stream as the journal keeps it.
+    fn journal_event(event: Self::Event) -> Event;
+
     /// The position of its last event.
     fn version(&self) -> u64;
 
     /// The state after these entries, which follow on `before`; the first of them may begin earlier. `None`:
-    /// there is no such stream.
-    fn replay(stream: StreamId, before: Option<&Self>, entries: &[Entry]) -> Option<Self>;
+    /// there is no such stream. An event that is not one of this stream's makes the stream unreadable.
+    fn replay(
+        stream: StreamId,
+        before: Option<&Self>,
+        entries: &[Entry],
+    ) -> Result<Option<Self>, StoreError>;
 }
 
 mod sealed {
@@ -43,67 +54,102 @@ mod sealed {
 }
 
 impl Replay for Session {
-    fn version(&self) -> u64 {
-        self.version
+    type Event = SessionEvent;
+
+    fn journal_event(event: SessionEvent) -> Event {
+        Event::Session(event)
     }
 
-    fn replay(stream: StreamId, before: Option<&Session>, entries: &[Entry]) -> Option<Session> {
-        let mut session = match (before, stream) {
-            (Some(before), _) => before.clone(),
-            (None, StreamId::Session(id)) if !entries.is_empty() => Session::begin(id),
-            _ => return None,
-        };
-        for entry in entries {
-            for event in entry.events.iter().skip(entry.known_at(session.version)) {
-                session.apply(event, entry.at);
-            }
-        }
-        Some(session)
-    }
-}
-
-impl Replay for ExternalHold {
     fn version(&self) -> u64 {
         self.version
     }
 
     fn replay(
-        _: StreamId,
+        stream: StreamId,
+        before: Option<&Session>,
+        entries: &[Entry],
+    ) -> Result<Option<Session>, StoreError> {
+        let mut session = match (before, stream) {
+            (Some(before), _) => before.clone(),
+            (None, StreamId::Session(id)) if !entries.is_empty() => Session::begin(id),
+            _ => return Ok(None),
+        };
+        for entry in entries {
+            for event in entry.events_after(session.version) {
+                let Event::Session(event) = event else { return Err(entry.misplaced(event)) };
+                session.apply(event, entry.at);
+            }
+        }
+        Ok(Some(session))
+    }
+}
+
+impl Replay for ExternalHold {
+    type Event = HoldEvent;
+
+    fn journal_event(event: HoldEvent) -> Event {
+        Event::ExternalHold(event)
+    }
+
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn replay(
+        stream: StreamId,
         before: Option<&ExternalHold>,
         entries: &[Entry],
-    ) -> Option<ExternalHold> {
-        let Some(before) = before else {
-            return ExternalHold::replay(entries.iter().flat_map(|entry| entry.events.iter()));
-        };
-        let mut outside = before.clone();
+    ) -> Result<Option<ExternalHold>, StoreError> {
+        let mut outside = before.cloned();
         for entry in entries {
-            let known = entry.known_at(outside.version);
-            entry.events.iter().skip(known).for_each(|event| outside.apply(event));
+            let version = outside.as_ref().map_or(0, |outside| outside.version);
+            for event in entry.events_after(version) {
+                match (event, &mut outside) {
+                    (event, _) if !event.fits_stream(stream) => return Err(entry.misplaced(event)),
+                    (Event::ExternalHold(HoldEvent::Opened { hold }), None) => {
+                        outside = Some(ExternalHold::begin(hold.clone()));
+                    }
+                    (Event::ExternalHold(event), Some(outside)) => outside.apply(event),
+                    (event, _) => return Err(entry.misplaced(event)),
+                }
+            }
         }
-        Some(outside)
+        Ok(outside)
     }
 }
 
 impl Replay for GlobalState {
+    type Event = GlobalEvent;
+
+    fn journal_event(event: GlobalEvent) -> Event {
+        Event::Global(event)
+    }
+
     fn version(&self) -> u64 {
         self.version
     }
 
     /// It exists from the beginning.
-    fn replay(_: StreamId, before: Option<&GlobalState>, entries: &[Entry]) -> Option<GlobalState> {
-        let mut house = before.cloned().unwrap_or_default();
+    fn replay(
+        _: StreamId,
+        before: Option<&GlobalState>,
+        entries: &[Entry],
+    ) -> Result<Option<GlobalState>, StoreError> {
+        let mut global = before.cloned().unwrap_or_default();
         for entry in entries {
-            let known = entry.known_at(house.version);
-            entry.events.iter().skip(known).for_each(|event| house.apply(event));
+            for event in entry.events_after(global.version) {
+                let Event::Global(event) = event else { return Err(entry.misplaced(event)) };
+                global.apply(event);
+            }
         }
-        Some(house)
+        Ok(Some(global))
     }
 }
 
 impl Entry {
-    /// How many of its events a state of this version has already.
-    fn known_at(&self, version: u64) -> usize {
-        version.saturating_sub(self.first - 1) as usize
+    /// Its events that a state of this version does not have yet.
+    fn events_after(&self, version: u64) -> impl Iterator<Item = &Event> {
+        self.events.iter().skip(version.saturating_sub(self.first - 1) as usize)
     }
 }
 
@@ -149,7 +195,7 @@ impl<S: Replay> Durable<S> {
         stream: StreamId,
     ) -> Result<Option<Durable<S>>, StoreError> {
         let entries = store.load(stream).await?;
-        Ok(S::replay(stream, None, &entries).map(|state| Durable(state.into())))
+        Ok(S::replay(stream, None, &entries)?.map(|state| Durable(state.into())))
     }
 
     /// The same state with what was committed since, read `page` commits at a time.
@@ -162,7 +208,7 @@ impl<S: Replay> Durable<S> {
         let mut newest = self.clone();
         loop {
             let entries = store.entries(Some(stream), newest.version(), page).await?;
-            if let Some(state) = S::replay(stream, Some(&newest), &entries) {
+            if let Some(state) = S::replay(stream, Some(&newest), &entries)? {
                 newest = Durable(state.into());
             }
             if entries.len() < page {
@@ -185,9 +231,10 @@ impl<S: Replay> Durable<S> {
         }
         // Made here and not in `done`, which runs on the thread that writes.
         let entry = commit.entry();
-        let next = S::replay(entry.stream, before.map(|before| &**before), &[entry]);
-        let Some(next) = next.map(|state| Durable(Arc::new(state))) else {
-            return done(Err(CommitError::Conflict { actual: version }));
+        let next = match S::replay(entry.stream, before.map(|before| &**before), &[entry]) {
+            Ok(Some(state)) => Durable(Arc::new(state)),
+            Ok(None) => return done(Err(CommitError::Conflict { actual: version })),
+            Err(error) => return done(Err(error.into())),
         };
         // mutant: effect-before-intent
         store.enqueue(commit, Box::new(move |fate| done(fate.map(|committed| (next, committed)))));
@@ -209,7 +256,7 @@ impl<S: Replay> Durable<S> {
             version: found.first + found.events.len() as u64 - 1,
             global: found.global,
         };
-        let next = S::replay(stream, before.map(|before| &**before), &[found]);
+        let next = S::replay(stream, before.map(|before| &**before), &[found])?;
         Ok(next.map(|state| (Durable(state.into()), committed)))
     }
 
@@ -260,9 +307,9 @@ impl Durable<Session> {
 /// Events of one's own making lead to a session, and not to a cleared call:
 ///
 /// ```compile_fail,E0599
-/// use domain::{event::Event, id::{CallId, NodeId}, session::Session, time::Timestamp};
+/// use domain::{event::SessionEvent, id::{CallId, NodeId}, session::Session, time::Timestamp};
 ///
-/// fn forge(mut session: Session, event: &Event, call: CallId, node: NodeId) {
+/// fn forge(mut session: Session, event: &SessionEvent, call: CallId, node: NodeId) {
 ///     session.apply(event, Timestamp::from_ms(0));
 ///     session.cleared(call, node);
 /// }

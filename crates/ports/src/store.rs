@@ -73,6 +73,13 @@ impl Commit {
         self.rows.stream()
     }
 
+    /// Fails if an event is not one of its stream's: no store takes such a commit, since nobody could read it.
+    pub fn check_events(&self) -> Result<(), StoreError> {
+        let entry = self.entry();
+        let misplaced = entry.events.iter().find(|event| !event.fits_stream(entry.stream));
+        misplaced.map_or(Ok(()), |event| Err(entry.misplaced(event)))
+    }
+
     /// The commit as it will be read back, except for its global position.
     pub fn entry(&self) -> Entry {
         Entry {
@@ -176,6 +183,16 @@ pub struct Entry {
     pub at: Timestamp,
     pub actor: Actor,
     pub events: Arc<Vec<Event>>,
+}
+
+impl Entry {
+    /// One of its events is not one of its stream's.
+    pub fn misplaced(&self, event: &Event) -> StoreError {
+        let (id, stream, name) = (self.id, self.stream, event.name());
+        StoreError::Unreadable(format!(
+            "commit {id} to {stream} has an event that is not one of that stream ({name})"
+        ))
+    }
 }
 
 /// A variant for each remedy.

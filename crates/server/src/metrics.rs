@@ -10,8 +10,9 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::message::Role;
+use domain::time::Timestamp;
 use engine::{Followed, Happening};
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -106,29 +107,40 @@ impl Metrics {
         }
     }
 
+    fn heard_hold(&self, event: &HoldEvent, at: Timestamp) {
+        match event {
+            HoldEvent::Opened { hold } => {
+                let kind = hold.question.kind().name().into();
+                self.holds_opened.get_or_create(&[("kind", kind)]).inc();
+            }
+            HoldEvent::Decided { hold, state } => {
+                let outcome = state.name().into();
+                self.holds_decided.get_or_create(&[("outcome", outcome)]).inc();
+                let opened = Timestamp::from_ms((hold.0.0 >> 80) as i64);
+                if state.decision().is_some_and(|decision| decision.vote().is_some()) {
+                    let waited = Duration::from_millis(at.ms_since(opened));
+                    self.decision_seconds.observe(waited.as_secs_f64());
+                }
+            }
+            HoldEvent::Updated { .. } => {}
+        }
+    }
+
     fn heard(&self, happening: &Happening) {
-        self.gauges.heard(happening.event());
         let call = |what: &'static str| {
             self.calls.get_or_create(&[("event", what.into())]).inc();
         };
         match happening.event() {
-            Event::HoldOpened { hold } => {
-                let kind = hold.question.kind().name().into();
-                self.holds_opened.get_or_create(&[("kind", kind)]).inc();
+            Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => {
+                self.gauges.heard(event);
+                self.heard_hold(event, happening.at);
             }
-            Event::HoldDecided { hold, state } => {
-                let outcome = state.name().into();
-                self.holds_decided.get_or_create(&[("outcome", outcome)]).inc();
-                let opened = domain::time::Timestamp::from_ms((hold.0.0 >> 80) as i64);
-                if state.decision().is_some_and(|decision| decision.vote().is_some()) {
-                    let waited = Duration::from_millis(happening.at.ms_since(opened));
-                    self.decision_seconds.observe(waited.as_secs_f64());
-                }
-            }
-            Event::MessageAdded { message } if message.role == Role::Assistant => {
+            Event::Session(SessionEvent::MessageAdded { message })
+                if message.role == Role::Assistant =>
+            {
                 self.turns.inc();
             }
-            Event::TurnCounted { usage, .. } => {
+            Event::Session(SessionEvent::TurnCounted { usage, .. }) => {
                 let tokens = |kind: &'static str, much: u64| {
                     self.tokens.get_or_create(&[("kind", kind.into())]).inc_by(much);
                 };
@@ -137,21 +149,21 @@ impl Metrics {
                 tokens("output", usage.output_tokens);
                 self.money.inc_by(usage.money as f64 / 1_000_000.0);
             }
-            Event::BudgetUsedUp { used_up, .. } => {
+            Event::Session(SessionEvent::BudgetUsedUp { used_up, .. }) => {
                 let budget = used_up.of.name().into();
                 self.budgets_used_up.get_or_create(&[("budget", budget)]).inc();
             }
-            Event::DeliveryFailed { channel, .. } => {
+            Event::Global(GlobalEvent::DeliveryFailed { channel, .. }) => {
                 let channel = channel.clone().into();
                 self.deliveries_failed.get_or_create(&[("channel", channel)]).inc();
             }
-            Event::AnswerRefused { refused } => {
+            Event::Global(GlobalEvent::AnswerRefused { refused }) => {
                 let labels = [("channel", refused.channel.clone().into())];
                 self.answers_refused.get_or_create(&labels).inc_by(1 + refused.unlisted);
             }
-            Event::CallStarted { .. } => call("started"),
-            Event::CallInDoubt { .. } => call("in_doubt"),
-            Event::CallSettled { result, .. } => call(result.kind.name()),
+            Event::Session(SessionEvent::CallStarted { .. }) => call("started"),
+            Event::Session(SessionEvent::CallInDoubt { .. }) => call("in_doubt"),
+            Event::Session(SessionEvent::CallSettled { result, .. }) => call(result.kind.name()),
             _ => {}
         }
     }
@@ -274,8 +286,6 @@ pub(crate) async fn show(State(app): State<App>) -> Response {
 mod tests {
     use std::collections::BTreeSet;
 
-    use domain::person::Actor;
-
     use super::*;
 
     const BOARD: &str = include_str!("../../../ops/grafana-dashboard.json");
@@ -299,7 +309,6 @@ mod tests {
         }
         let answered = RequestLabels { method: "GET", route: None, status: StatusCode::OK };
         metrics.requests.get_or_create(&answered).inc();
-        metrics.gauges.heard(&Event::Thawed { by: Actor::Runtime });
         metrics.gauges.count_for_test();
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &metrics.registry).unwrap();

@@ -10,7 +10,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use domain::answer::Answer;
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::hold::{HoldChange, HoldStateName};
 use domain::id::{CallId, HoldId, MessageId, RunId, SessionId, StreamId};
 use domain::session::Session;
@@ -286,15 +286,19 @@ impl Scene {
     fn hear(&mut self, event: &Event) -> (bool, bool) {
         let Scene::Run { run, message, current } = self else { return (true, false) };
         match event {
-            Event::RunStarted { run: started } => {
+            Event::Session(SessionEvent::RunStarted { run: started }) => {
                 *current = Some(*started);
                 (started == run, false)
             }
-            Event::MessageQueued { message: queued, .. } => (queued.id == *message, false),
-            Event::RunPaused { run: over }
-            | Event::RunCompleted { run: over }
-            | Event::RunFailed { run: over, .. }
-            | Event::RunCancelled { run: over } => (over == run, over == run),
+            Event::Session(SessionEvent::MessageQueued { message: queued, .. }) => {
+                (queued.id == *message, false)
+            }
+            Event::Session(
+                SessionEvent::RunPaused { run: over }
+                | SessionEvent::RunCompleted { run: over }
+                | SessionEvent::RunFailed { run: over, .. }
+                | SessionEvent::RunCancelled { run: over },
+            ) => (over == run, over == run),
             _ => (*current == Some(*run), false),
         }
     }
@@ -302,9 +306,9 @@ impl Scene {
 
 /// The hold whose schema says what is secret in this event, if anything could be.
 fn told_secret(event: &Event) -> Option<HoldId> {
-    let (hold, vote) = match event {
-        Event::HoldUpdated { hold, change: HoldChange::Voted(vote) } => (hold, vote),
-        Event::HoldDecided { hold, state } => (hold, state.decision()?.vote()?),
+    let (hold, vote) = match event.hold_event()? {
+        HoldEvent::Updated { hold, change: HoldChange::Voted(vote) } => (hold, vote),
+        HoldEvent::Decided { hold, state } => (hold, state.decision()?.vote()?),
         _ => return None,
     };
     matches!(vote.answer, Answer::Fill(_) | Answer::Approve { arguments: Some(_), .. })
@@ -320,7 +324,9 @@ fn held_by(session: &Session, call: CallId) -> Option<HoldId> {
 
 fn call_of(event: &Event) -> Option<CallId> {
     match event {
-        Event::CallStarted { call, .. } | Event::CallSettled { call, .. } => Some(*call),
+        Event::Session(
+            SessionEvent::CallStarted { call, .. } | SessionEvent::CallSettled { call, .. },
+        ) => Some(*call),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::hold::{HoldChange, Risk};
 use domain::id::HoldId;
 use domain::time::Timestamp;
@@ -70,18 +70,18 @@ impl StateGauges {
         }
     }
 
-    pub(crate) fn heard(&self, event: &Event) {
+    pub(crate) fn heard(&self, event: &HoldEvent) {
         let pending = || self.pending.lock().unpoisoned();
         match event {
-            Event::HoldOpened { hold } if hold.is_pending() => {
+            HoldEvent::Opened { hold } if hold.is_pending() => {
                 pending().insert(hold.id, hold.risk);
             }
-            Event::HoldUpdated { hold, change: HoldChange::Revised { risk, .. } } => {
+            HoldEvent::Updated { hold, change: HoldChange::Revised { risk, .. } } => {
                 if let Some(known) = pending().get_mut(hold) {
                     *known = *risk;
                 }
             }
-            Event::HoldDecided { hold, .. } => {
+            HoldEvent::Decided { hold, .. } => {
                 pending().remove(hold);
             }
             _ => {}

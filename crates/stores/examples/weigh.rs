@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::{HoldEvent, SessionEvent};
 use domain::grant::ClearedBy;
 use domain::hold::{Decision, HoldState, HoldStateName};
 use domain::outcome::ToolResult;
@@ -138,16 +138,17 @@ fn approve(stage: &mut Stage) -> Commit {
     let state = HoldState::Approved(Decision::Automatic { allowed: true, by, at: at(1) });
     let id = call(None, number(stage), "{}").id;
     let events = vec![
-        Event::HoldDecided { hold, state },
-        Event::CallStarted { call: id, attempt: 1, node: node(1) },
+        SessionEvent::Hold(HoldEvent::Decided { hold, state }),
+        SessionEvent::CallStarted { call: id, attempt: 1, node: node(1) },
     ];
     stage.commit(events, person("bob"))
 }
 
 fn finish(stage: &mut Stage) -> Commit {
     let id = call(None, number(stage), "{}").id;
-    let mut events = vec![Event::CallSettled { call: id, result: ToolResult::output("done") }];
-    events.extend(stage.session.run.as_ref().map(|run| Event::RunCompleted { run: run.id }));
+    let mut events =
+        vec![SessionEvent::CallSettled { call: id, result: ToolResult::output("done") }];
+    events.extend(stage.session.run.as_ref().map(|run| SessionEvent::RunCompleted { run: run.id }));
     stage.commit(events, Actor::Runtime)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::call::{Call, Clearance};
-use domain::event::Event;
+use domain::event::SessionEvent;
 use domain::grant::ClearedBy;
 use domain::id::{MessageId, NodeId, RunId, SessionId};
 use domain::message::{Message, Origin, Part, Role};
@@ -35,17 +35,17 @@ pub(crate) fn clear_call(call: Call, attempt: u32) -> ClearedCall {
     let clearance = Clearance { by: ClearedBy::Rule(None), at, execute_by: at.plus_ms(1_000) };
     let mut session = Session::begin(SessionId::new(1, 1));
     for event in [
-        Event::SessionOpened {
+        SessionEvent::SessionOpened {
             agent: call.agent.clone(),
             creator: Actor::Runtime,
             title: None,
             metadata: Value::Null,
             home: None,
         },
-        Event::RunStarted { run },
-        Event::MessageAdded { message: Arc::new(asked) },
-        Event::CallProposed { id, call: Arc::new(call), clearance: Some(clearance) },
-        Event::CallStarted { call: id, attempt, node },
+        SessionEvent::RunStarted { run },
+        SessionEvent::MessageAdded { message: Arc::new(asked) },
+        SessionEvent::CallProposed { id, call: Arc::new(call), clearance: Some(clearance) },
+        SessionEvent::CallStarted { call: id, attempt, node },
     ] {
         session.apply(&event, at);
     }

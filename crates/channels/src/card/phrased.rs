@@ -16,7 +16,7 @@ pub(super) fn detail_lines(detail: &RunDetail, words: CardWords) -> Vec<String> 
         return lines;
     }
     let last = lines.len().saturating_sub(1);
-    for (number, phrase) in detail.phrases() {
+    for &(number, ref phrase) in detail.phrases() {
         let values: Vec<String> = phrase.values.iter().map(|value| visible(value)).collect();
         if let Some(line) = lines.get_mut(number) {
             *line = spelled(&ForeignText::marked(&chinese(phrase.code, &values))).concat();
@@ -31,12 +31,12 @@ pub(super) fn detail_lines(detail: &RunDetail, words: CardWords) -> Vec<String> 
 /// Why there is no preview, in Chinese where the words are ours.
 pub(super) fn chinese_reason(why: &NoPreviewReason) -> String {
     let mut inner = None;
-    for Phrase { code, values } in why.phrases().into_iter().rev() {
-        let mut values: Vec<String> = values.into_iter().map(str::to_owned).collect();
+    for Phrase { code, values } in why.phrases().iter().rev() {
+        let mut values = values.clone();
         if let (Some(inner), Some(last)) = (inner.take(), values.last_mut()) {
             *last = inner;
         }
-        inner = Some(chinese(code, &values));
+        inner = Some(chinese(*code, &values));
     }
     inner.unwrap_or_else(|| why.to_string())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::event::{Event, RefusedAnswer};
+use domain::event::{Event, GlobalEvent, RefusedAnswer};
 use domain::id::{HoldId, StreamId};
 use ports::channel::{ButtonAction, Inbox as _, Nonce, Operator, PressReply};
 use serde_json::json;
@@ -18,7 +18,7 @@ async fn house(world: &World) -> Vec<Event> {
 
 async fn listed(world: &World) -> Vec<RefusedAnswer> {
     let refused = |event| match event {
-        Event::AnswerRefused { refused } => Some(*refused),
+        Event::Global(GlobalEvent::AnswerRefused { refused }) => Some(*refused),
         _ => None,
     };
     house(world).await.into_iter().filter_map(refused).collect()
@@ -181,7 +181,9 @@ async fn i35_whoever_could_not_be_asked_is_told_with_the_hold() {
     assert_eq!((told[0].channel.as_str(), told[0].to.as_str()), ("slack", "C1"));
     assert!(told[0].why.contains("no such chat"), "{}", told[0].why);
     let failed = house(&world).await;
-    let failed = failed.iter().filter(|event| matches!(event, Event::DeliveryFailed { .. }));
+    let failed = failed
+        .iter()
+        .filter(|event| matches!(event, Event::Global(GlobalEvent::DeliveryFailed { .. })));
     assert_eq!(failed.count(), 1);
     assert!(world.hold(card.hold).await.is_pending(), "it can be answered elsewhere");
     let elsewhere =

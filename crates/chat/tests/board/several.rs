@@ -1,6 +1,6 @@
 //! What is said while more than one question waits, and what is said by a person who may not answer.
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent};
 use domain::id::{SessionId, StreamId};
 use engine::{NewMessage, NewSession};
 use ports::channel::{ButtonAction, Inbox as _, PressReply};
@@ -24,7 +24,7 @@ async fn refused(world: &World) -> Vec<String> {
     let entries = world.engine.store().entries(Some(StreamId::Global), 0, 1_000).await.unwrap();
     let events = entries.iter().flat_map(|entry| entry.events.iter());
     let why = |event: &Event| match event {
-        Event::AnswerRefused { refused } => {
+        Event::Global(GlobalEvent::AnswerRefused { refused }) => {
             Some(format!("{}: {}", refused.identity.as_deref().unwrap_or("-"), refused.why))
         }
         _ => None,

@@ -10,7 +10,7 @@ use super::{CallRecord, CallState, RunStatus, Session};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::grant::ClearedBy;
 use crate::hold::{CancelReason, Hold, HoldState, Question, find_option};
 use crate::id::CallId;
@@ -46,7 +46,7 @@ impl Draft {
             .collect();
         let any = !settled.is_empty();
         for (call, result) in settled {
-            self.push(Event::CallSettled { call, result }, context);
+            self.push(SessionEvent::CallSettled { call, result }, context);
         }
         any
     }
@@ -82,7 +82,7 @@ impl Draft {
                 // An earlier attempt may have begun, and been interrupted.
                 let why = if record.begun > 0 { why.after_an_attempt(call.effects) } else { why };
                 let result = self.next.put(call, &why.result());
-                self.push(Event::CallSettled { call: id, result }, context);
+                self.push(SessionEvent::CallSettled { call: id, result }, context);
                 any = true;
             } else if context.run_as_decided
                 || !undecided
@@ -126,7 +126,7 @@ impl Draft {
             parts,
             at: context.now,
         };
-        self.push(Event::MessageAdded { message: Arc::new(message) }, context);
+        self.push(SessionEvent::MessageAdded { message: Arc::new(message) }, context);
         true
     }
 
@@ -141,9 +141,9 @@ impl Draft {
         let joining =
             self.next.queue.iter().find(|queued| queued.join).map(|queued| queued.message.clone());
         let Some(message) = joining else { return false };
-        self.push(Event::MessageAdded { message }, context);
+        self.push(SessionEvent::MessageAdded { message }, context);
         if paused {
-            self.push(Event::RunResumed { run: id }, context);
+            self.push(SessionEvent::RunResumed { run: id }, context);
         }
         true
     }
@@ -155,13 +155,13 @@ impl Draft {
         }
         let id = run.id;
         if run.is_stopping() {
-            self.push(Event::RunCancelled { run: id }, context);
+            self.push(SessionEvent::RunCancelled { run: id }, context);
             return true;
         }
         let spoke_last =
             self.next.transcript.last().is_some_and(|message| message.role == Role::Assistant);
         if spoke_last && !self.next.waits_for_confirmation() {
-            self.push(Event::RunCompleted { run: id }, context);
+            self.push(SessionEvent::RunCompleted { run: id }, context);
             return true;
         }
         false
@@ -191,8 +191,8 @@ impl Draft {
                 .any(|(_, record)| matches!(record.state, CallState::Running { .. }))
         };
         match (status, waits) {
-            (RunStatus::Running, true) => self.push(Event::RunPaused { run: id }, context),
-            (RunStatus::Paused, false) => self.push(Event::RunResumed { run: id }, context),
+            (RunStatus::Running, true) => self.push(SessionEvent::RunPaused { run: id }, context),
+            (RunStatus::Paused, false) => self.push(SessionEvent::RunResumed { run: id }, context),
             _ => {}
         }
     }

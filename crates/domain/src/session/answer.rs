@@ -7,7 +7,7 @@ use crate::answer::{Answer, Scope};
 use crate::call::Call;
 use crate::context::Context;
 use crate::digest::Digest;
-use crate::event::Event;
+use crate::event::{HoldEvent, SessionEvent};
 use crate::grant::{Covers, Grant};
 use crate::hold::{Edited, Hold, Judgement};
 use crate::id::HoldId;
@@ -73,19 +73,25 @@ impl Draft {
         match judgement {
             Judgement::Repeat => {}
             Judgement::Counts(change) => {
-                self.push(Event::HoldUpdated { hold: id, change }, context);
+                self.push(SessionEvent::Hold(HoldEvent::Updated { hold: id, change }), context);
             }
             Judgement::Disagrees { voted, state } => {
-                self.push(Event::HoldUpdated { hold: id, change: voted }, context);
+                self.push(
+                    SessionEvent::Hold(HoldEvent::Updated { hold: id, change: voted }),
+                    context,
+                );
                 self.decide_hold(id, state, context);
             }
             Judgement::Edits { revised, state } => {
-                self.push(Event::HoldUpdated { hold: id, change: revised }, context);
-                self.push_all(grant.into_iter().collect(), context);
+                self.push(
+                    SessionEvent::Hold(HoldEvent::Updated { hold: id, change: revised }),
+                    context,
+                );
+                self.push_all(grant, context);
                 self.decide_hold(id, state, context);
             }
             Judgement::Decides(state) => {
-                self.push_all(grant.into_iter().collect(), context);
+                self.push_all(grant, context);
                 self.decide_hold(id, state, context);
                 if let Answer::Settle { how, content } = answer {
                     self.settle(&hold, *how, content.as_deref(), by, context);
@@ -111,7 +117,7 @@ impl Draft {
         answer: &Answer,
         by: &AuthenticatedPerson,
         context: &Context<'_>,
-    ) -> Result<Option<Event>, Refusal> {
+    ) -> Result<Option<SessionEvent>, Refusal> {
         let (Answer::Approve { scope: Scope::Session(terms), .. }, Some(call)) = (answer, call)
         else {
             return Ok(None);
@@ -143,6 +149,6 @@ impl Draft {
             uses_left: terms.uses.unwrap_or(GRANT_USES_DEFAULT).clamp(1, GRANT_USES_MAX),
             revoked: false,
         };
-        Ok(Some(Event::GrantMade { grant: Arc::new(grant) }))
+        Ok(Some(SessionEvent::GrantMade { grant: Arc::new(grant) }))
     }
 }

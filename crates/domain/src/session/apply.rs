@@ -7,7 +7,7 @@ use super::{
     CallRecord, CallState, OverBudget, Progress, Queued, Run, RunState, Session, Stopping,
 };
 use crate::call::Clearance;
-use crate::event::Event;
+use crate::event::{HoldEvent, SessionEvent};
 use crate::grant::ClearedBy;
 use crate::hold::{Hold, HoldChange, HoldOutcome, HoldState, Question};
 use crate::id::{CallId, HoldId};
@@ -17,11 +17,11 @@ use crate::outcome::{ResultKind, ToolResult};
 use crate::time::Timestamp;
 
 impl Session {
-    pub fn apply(&mut self, event: &Event, at: Timestamp) {
+    pub fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
         self.version += 1;
         self.changed_at = at;
         match event {
-            Event::SessionOpened { agent, creator, title, metadata, home } => {
+            SessionEvent::SessionOpened { agent, creator, title, metadata, home } => {
                 self.agent = agent.clone();
                 self.creator = creator.clone();
                 self.title = title.clone();
@@ -29,17 +29,17 @@ impl Session {
                 self.home = home.clone();
                 self.opened_at = at;
             }
-            Event::MessageQueued { message, run, join } => {
+            SessionEvent::MessageQueued { message, run, join } => {
                 self.login_makers.extend(message.login_makers.iter().cloned());
                 self.queue.push_back(Queued { message: message.clone(), run: *run, join: *join });
             }
-            Event::RunStarted { run } => {
+            SessionEvent::RunStarted { run } => {
                 // Word of a decision may begin one, too: it goes on in the name of whoever was last.
                 let by = self.run.take().and_then(|earlier| earlier.by);
                 self.run = Some(Run::begin(*run, by, at));
             }
-            Event::MessageAdded { message } => self.message_added(message),
-            Event::CallProposed { id, call, clearance } => {
+            SessionEvent::MessageAdded { message } => self.message_added(message),
+            SessionEvent::CallProposed { id, call, clearance } => {
                 // A start that is taken back (`Draft::not_begun`).
                 let state = self.calls.get(id).map(|record| &record.state);
                 let is_taken_back =
@@ -61,8 +61,8 @@ impl Session {
                 }
             }
             // The record itself came with the message that carried the call.
-            Event::CallMalformed { .. } => {}
-            Event::HoldOpened { hold } => {
+            SessionEvent::CallMalformed { .. } => {}
+            SessionEvent::Hold(HoldEvent::Opened { hold }) => {
                 self.holds.insert(hold.clone());
                 if let (Some(call), false) =
                     (&hold.call, hold.two_phase || hold.question == Question::Settle)
@@ -72,7 +72,7 @@ impl Session {
                     record.state = CallState::Waiting { hold: hold.id };
                 }
             }
-            Event::HoldUpdated { hold, change } => {
+            SessionEvent::Hold(HoldEvent::Updated { hold, change }) => {
                 self.change_hold(*hold, |held| held.changed(change));
                 if let HoldChange::Revised { call, .. } = change
                     && let Some(record) = self.calls.get_mut(&call.id).map(Arc::make_mut)
@@ -80,8 +80,10 @@ impl Session {
                     record.call = Some(call.clone());
                 }
             }
-            Event::HoldDecided { hold, state } => self.hold_decided(*hold, state, at),
-            Event::CallStarted { call, attempt, node } => {
+            SessionEvent::Hold(HoldEvent::Decided { hold, state }) => {
+                self.hold_decided(*hold, state, at)
+            }
+            SessionEvent::CallStarted { call, attempt, node } => {
                 if let Some(clearance) = self.clearance_of(*call) {
                     self.hold_outcome(&clearance, HoldOutcome::Executing);
                     if let Some(record) = self.calls.get_mut(call).map(Arc::make_mut) {
@@ -94,64 +96,56 @@ impl Session {
                     );
                 }
             }
-            Event::CallInDoubt { call, settle, .. } => {
+            SessionEvent::CallInDoubt { call, settle, .. } => {
                 if let Some(CallState::Running { clearance, attempt, .. }) = self.state_of(*call) {
                     self.hold_outcome(&clearance, HoldOutcome::Unknown);
                     self.set(*call, CallState::InDoubt { clearance, attempt, settle: *settle });
                 }
             }
-            Event::CallSettled { call, result } => self.call_settled(*call, result),
-            Event::TurnCounted { usage, .. } => self.change_run(|run| run.spent.counted(usage)),
-            Event::BudgetUsedUp { hold, used_up, .. } => {
+            SessionEvent::CallSettled { call, result } => self.call_settled(*call, result),
+            SessionEvent::TurnCounted { usage, .. } => {
+                self.change_run(|run| run.spent.counted(usage))
+            }
+            SessionEvent::BudgetUsedUp { hold, used_up, .. } => {
                 let over = OverBudget { hold: *hold, used_up: *used_up };
                 self.change_run(|run| run.proceeds(Progress::OverBudget(over)));
             }
-            Event::RunPaused { .. } => self.change_run(|run| run.paused(at)),
-            Event::RunResumed { .. } => self.change_run(|run| run.resumed(at)),
-            Event::RunCompleted { .. } => {
+            SessionEvent::RunPaused { .. } => self.change_run(|run| run.paused(at)),
+            SessionEvent::RunResumed { .. } => self.change_run(|run| run.resumed(at)),
+            SessionEvent::RunCompleted { .. } => {
                 self.change_run(|run| run.ended(RunState::Completed, at));
             }
-            Event::RunFailed { error, .. } => {
+            SessionEvent::RunFailed { error, .. } => {
                 let failed = RunState::Failed { error: error.clone() };
                 self.change_run(|run| run.ended(failed, at));
             }
-            Event::RunStopping { by, reason, .. } => {
+            SessionEvent::RunStopping { by, reason, .. } => {
                 let stopping = Stopping { by: by.clone(), reason: reason.clone() };
                 self.change_run(|run| run.proceeds(Progress::Stopping(stopping)));
             }
-            Event::RunCancelled { run } => {
+            SessionEvent::RunCancelled { run } => {
                 match self.run.as_ref().is_some_and(|latest| latest.id == *run) {
                     true => self.change_run(|run| run.cancelled(at)),
                     // One that waited its turn and never began: what is under way goes on.
                     false => self.queue.retain(|queued| queued.run != *run),
                 }
             }
-            Event::GrantMade { grant } => {
+            SessionEvent::GrantMade { grant } => {
                 self.grants.insert(grant.id, grant.clone());
             }
-            Event::GrantUsed { grant, .. } => {
+            SessionEvent::GrantUsed { grant, .. } => {
                 if let Some(grant) = self.grants.get_mut(grant) {
                     let grant = Arc::make_mut(grant);
                     // mutant: grant-never-used-up
                     grant.uses_left = grant.uses_left.saturating_sub(1);
                 }
             }
-            Event::GrantRevoked { grant, .. } => {
+            SessionEvent::GrantRevoked { grant, .. } => {
                 if let Some(grant) = self.grants.get_mut(grant) {
                     // mutant: grant-revocation-ignored
                     Arc::make_mut(grant).revoked = true;
                 }
             }
-            // The house has its own stream.
-            Event::Frozen { .. }
-            | Event::Thawed { .. }
-            | Event::TokenMinted { .. }
-            | Event::TokenRevoked { .. }
-            | Event::LoginLinkMade { .. }
-            | Event::LoggedIn { .. }
-            | Event::PolicyInForce { .. }
-            | Event::AnswerRefused { .. }
-            | Event::DeliveryFailed { .. } => {}
         }
     }
 

@@ -7,7 +7,7 @@ use super::report::Recovered;
 use super::{CallState, HoldSpec, RuledTurn, RunStatus, Session};
 use crate::call::Call;
 use crate::context::{Context, WhilePending};
-use crate::event::Event;
+use crate::event::{HoldEvent, SessionEvent};
 use crate::hold::{
     CancelReason, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState, Question,
     tag_of,
@@ -98,7 +98,7 @@ pub enum SessionReply {
 /// command: an answer that is too late makes the expiry happen.
 #[derive(Debug)]
 pub struct Decided {
-    pub events: Vec<Event>,
+    pub events: Vec<SessionEvent>,
     pub next: Session,
     pub reply: Result<SessionReply, Refusal>,
 }
@@ -129,14 +129,14 @@ impl Session {
 
 /// A session on its way from one state to the next.
 pub(super) struct Draft {
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<SessionEvent>,
     pub(super) next: Session,
     /// The length of the transcript that a thought was owed about when the command came.
     pub(super) thinking_at: Option<usize>,
 }
 
 impl Draft {
-    pub(super) fn push(&mut self, event: Event, context: &Context<'_>) {
+    pub(super) fn push(&mut self, event: SessionEvent, context: &Context<'_>) {
         self.next.apply(&event, context.now);
         self.events.push(event);
     }
@@ -163,7 +163,7 @@ impl Draft {
             }
             Command::ThinkFailed { seen, error } => {
                 let run = self.expect_thinking(*seen)?;
-                self.push(Event::RunFailed { run, error: error.clone() }, context);
+                self.push(SessionEvent::RunFailed { run, error: error.clone() }, context);
                 Ok(SessionReply::Done)
             }
             Command::Hold { id, command } => {
@@ -179,7 +179,10 @@ impl Draft {
                 None => Err(Refusal::NotFound { what: "grant" }),
                 Some(found) if found.revoked => Ok(SessionReply::Done),
                 Some(_) => {
-                    self.push(Event::GrantRevoked { grant: *grant, by: by.clone() }, context);
+                    self.push(
+                        SessionEvent::GrantRevoked { grant: *grant, by: by.clone() },
+                        context,
+                    );
                     Ok(SessionReply::Done)
                 }
             },
@@ -215,9 +218,13 @@ impl Draft {
         Ok(hold)
     }
 
-    pub(super) fn push_all(&mut self, events: Vec<Event>, context: &Context<'_>) {
+    pub(super) fn push_all(
+        &mut self,
+        events: impl IntoIterator<Item: Into<SessionEvent>>,
+        context: &Context<'_>,
+    ) {
         for event in events {
-            self.push(event, context);
+            self.push(event.into(), context);
         }
     }
 
@@ -240,7 +247,7 @@ impl Draft {
 
     /// A hold's end, and for a two-phase one the word of it to the model.
     pub(super) fn decide_hold(&mut self, hold: HoldId, state: HoldState, context: &Context<'_>) {
-        self.push(Event::HoldDecided { hold, state }, context);
+        self.push(SessionEvent::Hold(HoldEvent::Decided { hold, state }), context);
         if self.next.holds.get(&hold).is_some_and(|hold| hold.two_phase) {
             self.tell_model_of_decision(hold, context);
         }
@@ -267,7 +274,7 @@ impl Draft {
                 None => self.start_run(run, message.clone(), context),
                 Some(first) => {
                     self.push(
-                        Event::MessageQueued { message: message.clone(), run, join: false },
+                        SessionEvent::MessageQueued { message: message.clone(), run, join: false },
                         context,
                     );
                     self.start_run(first.run, first.message, context);
@@ -311,7 +318,7 @@ impl Draft {
             }
         };
         let run = if join { active } else { run };
-        self.push(Event::MessageQueued { message: message.clone(), run, join }, context);
+        self.push(SessionEvent::MessageQueued { message: message.clone(), run, join }, context);
         Ok(SessionReply::Said { run })
     }
 
@@ -319,8 +326,8 @@ impl Draft {
         // A message that was to join a run which then ended gets a run of its own.
         let taken = self.next.run.as_ref().is_some_and(|earlier| earlier.id == run);
         let run = if taken { RunId::new(context.now.as_ms(), (context.chance)()) } else { run };
-        self.push(Event::RunStarted { run }, context);
-        self.push(Event::MessageAdded { message }, context);
+        self.push(SessionEvent::RunStarted { run }, context);
+        self.push(SessionEvent::MessageAdded { message }, context);
     }
 
     fn expect_thinking(&self, seen: usize) -> Result<RunId, Refusal> {
@@ -368,7 +375,7 @@ impl Draft {
         if hold.two_phase && hold.outcome.is_none() && !self.next.is_taken(hold.id) {
             let result = super::two_phase::shaped(&result);
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
-            self.push(Event::HoldUpdated { hold: hold.id, change }, context);
+            self.push(SessionEvent::Hold(HoldEvent::Updated { hold: hold.id, change }), context);
             return Ok(hold);
         }
         let waiting = hold
@@ -377,7 +384,7 @@ impl Draft {
         match waiting {
             // mutant: revocation-ignored begins
             Some(call) => {
-                self.push(Event::CallSettled { call, result }, context);
+                self.push(SessionEvent::CallSettled { call, result }, context);
                 // mutant: revocation-ignored ends
                 Ok(hold)
             }
@@ -407,7 +414,7 @@ impl Draft {
             }
             // Nothing was done for what waits its turn: it is taken out of the queue.
             _ if self.next.queue.iter().any(|queued| queued.run == id) => {
-                self.push(Event::RunCancelled { run: id }, context);
+                self.push(SessionEvent::RunCancelled { run: id }, context);
                 Ok(SessionReply::Done)
             }
             _ => Err(Refusal::OutOfTurn { is: "over", wanted: "be cancelled" }),
@@ -417,13 +424,13 @@ impl Draft {
     pub(super) fn stop_run(&mut self, by: &Actor, reason: Option<String>, context: &Context<'_>) {
         let Some(run) = self.next.run.as_ref().filter(|run| !run.is_over()) else { return };
         let run = run.id;
-        self.push(Event::RunStopping { run, by: by.clone(), reason }, context);
+        self.push(SessionEvent::RunStopping { run, by: by.clone(), reason }, context);
         let open: Vec<HoldId> = self.next.open_holds().map(|hold| hold.id).collect();
         for hold in open {
             let reason = CancelReason::Stated("the run was cancelled".to_owned());
             let state = HoldState::Cancelled { by: by.clone(), reason, at: context.now };
             // Nobody is going to tell the model: the run ends here.
-            self.push(Event::HoldDecided { hold, state }, context);
+            self.push(SessionEvent::Hold(HoldEvent::Decided { hold, state }), context);
         }
     }
 
@@ -433,7 +440,7 @@ impl Draft {
         }
         match &self.next.run {
             Some(run) if run.id == id && run.status() == RunStatus::Failed => {
-                self.push(Event::RunResumed { run: id }, context);
+                self.push(SessionEvent::RunResumed { run: id }, context);
                 Ok(SessionReply::Done)
             }
             Some(run) if run.id == id => {
@@ -498,6 +505,6 @@ impl Draft {
             two_phase,
             outcome: None,
         };
-        self.push(Event::HoldOpened { hold: Arc::new(hold) }, context);
+        self.push(SessionEvent::Hold(HoldEvent::Opened { hold: Arc::new(hold) }), context);
     }
 }

@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::budget::UsedUp;
 use crate::caption::CaptionKind;
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::hold::{CancelReason, HoldState, Preview, Question, Risk};
 use crate::id::HoldId;
 use crate::person::Actor;
@@ -61,7 +61,7 @@ impl Draft {
         };
         let hold = context.hold_id_after(self.next.last_hold());
         // The run stops in the same moment in which it is asked about.
-        self.push(Event::BudgetUsedUp { run, hold, used_up }, context);
+        self.push(SessionEvent::BudgetUsedUp { run, hold, used_up }, context);
         self.open_as(hold, spec, None, None, false, context);
         true
     }

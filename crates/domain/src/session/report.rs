@@ -10,7 +10,7 @@ use crate::answer::{Answer, Settlement};
 use crate::call::Call;
 use crate::caption::{Caption, CaptionKind};
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::{HoldEvent, SessionEvent};
 use crate::grant::ClearedBy;
 use crate::hold::{Hold, HoldChange, HoldOutcome, Preview, Question, Risk, Vote};
 use crate::id::{CallId, HoldId};
@@ -111,7 +111,7 @@ impl Draft {
         let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else {
             return Err(Refusal::Overtaken);
         };
-        self.push(Event::CallProposed { id, call, clearance: Some(clearance) }, context);
+        self.push(SessionEvent::CallProposed { id, call, clearance: Some(clearance) }, context);
         Ok(SessionReply::Done)
     }
 
@@ -137,7 +137,7 @@ impl Draft {
             Recovered::Again if self.next.run.as_ref().is_some_and(|run| run.is_stopping()) => {
                 let why = NotRun::Cancelled { reason: Some("the run was cancelled".into()) };
                 let result = self.next.put(&call, &why.after_an_attempt(call.effects).result());
-                self.push(Event::CallSettled { call: id, result }, context);
+                self.push(SessionEvent::CallSettled { call: id, result }, context);
             }
             Recovered::Again => {
                 self.start_call(id, &call, &clearance, attempt + 1, context);
@@ -162,7 +162,7 @@ impl Draft {
                 let is_stopping = self.next.run.as_ref().is_some_and(|run| run.is_stopping());
                 if two_phase {
                     // This pattern promises that every call is answered at once.
-                    self.push(Event::CallSettled { call: id, result: unknown() }, context);
+                    self.push(SessionEvent::CallSettled { call: id, result: unknown() }, context);
                 } else if is_stopping {
                     // A cancelled run ends and waits for nobody. The question stays open: somebody should
                     // find out.
@@ -170,7 +170,7 @@ impl Draft {
                         "Outcome unknown: the run was cancelled while the call was running. A person was \
                          asked what became of it.",
                     );
-                    self.push(Event::CallSettled { call: id, result }, context);
+                    self.push(SessionEvent::CallSettled { call: id, result }, context);
                 }
                 return;
             }
@@ -179,7 +179,7 @@ impl Draft {
             Outcome::Failed(output) => ToolResult::error(output.whole()),
         };
         let result = self.next.told_of_changes(id, &call, result, context.people);
-        self.push(Event::CallSettled { call: id, result }, context);
+        self.push(SessionEvent::CallSettled { call: id, result }, context);
     }
 
     /// Asks the people who were asked before (or would have been) what really happened.
@@ -216,7 +216,10 @@ impl Draft {
         };
         let settle = context.hold_id_after(self.next.last_hold());
         // The hold needs its id before it exists, as the event that makes the doubt names it.
-        self.push(Event::CallInDoubt { call: id, evidence: evidence.to_owned(), settle }, context);
+        self.push(
+            SessionEvent::CallInDoubt { call: id, evidence: evidence.to_owned(), settle },
+            context,
+        );
         self.open_as(settle, spec, Some(call.clone()), earlier.map(|hold| hold.id), false, context);
     }
 
@@ -249,12 +252,15 @@ impl Draft {
         };
         if let Some(original) = settle.parent {
             self.push(
-                Event::HoldUpdated { hold: original, change: HoldChange::Outcome(outcome) },
+                SessionEvent::Hold(HoldEvent::Updated {
+                    hold: original,
+                    change: HoldChange::Outcome(outcome),
+                }),
                 context,
             );
         }
         match self.in_doubt_by(settle.id) {
-            Some(id) => self.push(Event::CallSettled { call: id, result }, context),
+            Some(id) => self.push(SessionEvent::CallSettled { call: id, result }, context),
             // Its run was cancelled. Whoever did that wants no other to start for this.
             None if call.confirm == Confirm::Held => {}
             None => self.tell_model(
@@ -281,7 +287,7 @@ impl Draft {
         if let Some(original) = settle.parent {
             let result = ToolResult::error("Unknown; a person had the call proposed again.");
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
-            self.push(Event::HoldUpdated { hold: original, change }, context);
+            self.push(SessionEvent::Hold(HoldEvent::Updated { hold: original, change }), context);
         }
         if waiting.is_none() && call.confirm == Confirm::Held {
             // Its run was cancelled, and nobody waits for the call any more.
@@ -296,7 +302,7 @@ impl Draft {
             (Ok(renewed), _) => renewed,
             (Err(result), Some(id)) => {
                 let result = self.next.put(call, &result);
-                return self.push(Event::CallSettled { call: id, result }, context);
+                return self.push(SessionEvent::CallSettled { call: id, result }, context);
             }
             (Err(result), None) => return self.tell_model(result.content, context),
         };
@@ -307,7 +313,7 @@ impl Draft {
         match waiting {
             Some(id) => {
                 self.push(
-                    Event::CallProposed { id, call: again.clone(), clearance: None },
+                    SessionEvent::CallProposed { id, call: again.clone(), clearance: None },
                     context,
                 );
                 self.open(spec, Some(again), Some(settle.id), false, context);

@@ -8,7 +8,7 @@ use super::{HoldSpec, Session};
 use crate::call::{Call, Clearance};
 use crate::caption::{Caption, CaptionKind};
 use crate::context::{Context, Renewal};
-use crate::event::Event;
+use crate::event::{HoldEvent, SessionEvent};
 use crate::grant::{ClearedBy, Grant};
 use crate::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
@@ -169,13 +169,16 @@ impl Draft {
         match self.next.check_start(call, clearance, context) {
             StartCheck::Wait => false,
             StartCheck::Start => {
-                self.push(Event::CallStarted { call: id, attempt, node: context.node }, context);
+                self.push(
+                    SessionEvent::CallStarted { call: id, attempt, node: context.node },
+                    context,
+                );
                 true
             }
             StartCheck::Never(why) => {
                 let why = if attempt > 1 { why.after_an_attempt(call.effects) } else { why };
                 let result = self.next.put(call, &why.result());
-                self.push(Event::CallSettled { call: id, result }, context);
+                self.push(SessionEvent::CallSettled { call: id, result }, context);
                 true
             }
             StartCheck::AskAgain(why) => self.ask_again(id, call, clearance, why, context),
@@ -195,7 +198,7 @@ impl Draft {
             Ok(None) => return false,
             Err(result) => {
                 let result = self.next.put(call, &result);
-                self.push(Event::CallSettled { call: id, result }, context);
+                self.push(SessionEvent::CallSettled { call: id, result }, context);
                 return true;
             }
         };
@@ -216,9 +219,12 @@ impl Draft {
         if let Some(hold) = &earlier {
             let result = ToolResult::error(format!("Asked again: {}.", why.text()));
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
-            self.push(Event::HoldUpdated { hold: hold.id, change }, context);
+            self.push(SessionEvent::Hold(HoldEvent::Updated { hold: hold.id, change }), context);
         }
-        self.push(Event::CallProposed { id, call: revised.clone(), clearance: None }, context);
+        self.push(
+            SessionEvent::CallProposed { id, call: revised.clone(), clearance: None },
+            context,
+        );
         self.open(spec, Some(revised), earlier.map(|hold| hold.id), false, context);
         true
     }

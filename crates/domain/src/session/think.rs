@@ -8,7 +8,7 @@ use super::{HoldSpec, RuledCall, RuledTurn, Ruling, Session};
 use crate::budget::Usage;
 use crate::call::{Call, Clearance};
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::grant::{ClearedBy, Grant};
 use crate::hold::{Decision, Question};
 use crate::id::CallId;
@@ -36,13 +36,11 @@ impl Draft {
             parts,
             at: context.now,
         };
-        self.push(Event::MessageAdded { message: Arc::new(message) }, context);
+        self.push(SessionEvent::MessageAdded { message: Arc::new(message) }, context);
         if thought.usage != Usage::default() {
             let run = self.next.run.as_ref().map(|run| run.id);
             self.push_all(
-                run.map(|run| Event::TurnCounted { run, usage: thought.usage })
-                    .into_iter()
-                    .collect(),
+                run.map(|run| SessionEvent::TurnCounted { run, usage: thought.usage }),
                 context,
             );
         }
@@ -61,8 +59,11 @@ impl Draft {
                 match self.next.phase(&call, *confirmed, context) {
                     Phase::First => self.rule(id, ruled, otherwise, true, context),
                     Phase::Known(result) => {
-                        self.push(Event::CallProposed { id, call, clearance: None }, context);
-                        self.push(Event::CallSettled { call: id, result }, context);
+                        self.push(
+                            SessionEvent::CallProposed { id, call, clearance: None },
+                            context,
+                        );
+                        self.push(SessionEvent::CallSettled { call: id, result }, context);
                     }
                     Phase::Run(hold) => {
                         // The stored bytes run, not the ones just sent.
@@ -75,14 +76,18 @@ impl Draft {
                             execute_by: at.plus_ms(EXECUTE_WITHIN_MS),
                         };
                         self.push(
-                            Event::CallProposed { id, call: stored, clearance: Some(clearance) },
+                            SessionEvent::CallProposed {
+                                id,
+                                call: stored,
+                                clearance: Some(clearance),
+                            },
                             context,
                         );
                     }
                     Phase::Follow(hold) => {
                         let stored = hold.call.clone().unwrap_or(call);
                         self.push(
-                            Event::CallProposed { id, call: stored, clearance: None },
+                            SessionEvent::CallProposed { id, call: stored, clearance: None },
                             context,
                         );
                     }
@@ -103,20 +108,29 @@ impl Draft {
         match ruling {
             Ruling::Malformed { why } => self.malformed(ruled, why, context),
             Ruling::Denied { call, rule } => {
-                self.push(Event::CallProposed { id, call: call.clone(), clearance: None }, context);
+                self.push(
+                    SessionEvent::CallProposed { id, call: call.clone(), clearance: None },
+                    context,
+                );
                 let result =
                     self.next.put(call, &NotRun::DeniedByRule { rule: rule.clone() }.result());
-                self.push(Event::CallSettled { call: id, result }, context);
+                self.push(SessionEvent::CallSettled { call: id, result }, context);
             }
             Ruling::Allowed { call, by } => {
                 let clearance = Some(clearance(by.clone(), context));
-                self.push(Event::CallProposed { id, call: call.clone(), clearance }, context);
+                self.push(
+                    SessionEvent::CallProposed { id, call: call.clone(), clearance },
+                    context,
+                );
             }
             Ruling::Ask { call, spec } => match self.next.standing_grant(call, spec, context) {
                 Some(grant) => {
                     let clearance = Some(clearance(ClearedBy::Grant(grant.id), context));
-                    self.push(Event::CallProposed { id, call: call.clone(), clearance }, context);
-                    self.push(Event::GrantUsed { grant: grant.id, call: id }, context);
+                    self.push(
+                        SessionEvent::CallProposed { id, call: call.clone(), clearance },
+                        context,
+                    );
+                    self.push(SessionEvent::GrantUsed { grant: grant.id, call: id }, context);
                 }
                 // mutant: runs-without-asking.proposal
                 None => self.ask(id, call, spec, two_phase, context),
@@ -134,13 +148,13 @@ impl Draft {
         two_phase: bool,
         context: &Context<'_>,
     ) {
-        self.push(Event::CallProposed { id, call: call.clone(), clearance: None }, context);
+        self.push(SessionEvent::CallProposed { id, call: call.clone(), clearance: None }, context);
         if self.next.open_holds().count() >= OPEN_HOLDS_PER_SESSION_MAX {
             let why = format!(
                 "Not run: {OPEN_HOLDS_PER_SESSION_MAX} calls of this session already wait for people."
             );
             let result = self.next.put(call, &ToolResult::error(why));
-            return self.push(Event::CallSettled { call: id, result }, context);
+            return self.push(SessionEvent::CallSettled { call: id, result }, context);
         }
         let two_phase =
             two_phase && call.confirm == Confirm::TwoPhase && spec.question == Question::Approve;
@@ -149,14 +163,17 @@ impl Draft {
         spec.preview.warnings.extend(warning.map(Warning::new));
         let hold = self.open(spec, Some(call.clone()), None, two_phase, context);
         if let (true, Some(hold)) = (two_phase, self.next.holds.get(&hold).cloned()) {
-            self.push(Event::CallSettled { call: id, result: pending(&hold, call) }, context);
+            self.push(
+                SessionEvent::CallSettled { call: id, result: pending(&hold, call) },
+                context,
+            );
         }
     }
 
     fn malformed(&mut self, ruled: &RuledCall, why: &str, context: &Context<'_>) {
         let (call, written) = (ruled.written.id, &ruled.written);
         self.push(
-            Event::CallMalformed {
+            SessionEvent::CallMalformed {
                 call,
                 tool_use_id: written.tool_use_id.clone(),
                 tool: written.tool.clone(),
@@ -164,7 +181,7 @@ impl Draft {
             context,
         );
         let result = NotRun::Invalid { why: why.to_owned() }.result();
-        self.push(Event::CallSettled { call, result }, context);
+        self.push(SessionEvent::CallSettled { call, result }, context);
     }
 }
 

@@ -10,7 +10,7 @@ use super::decide::Draft;
 use super::{CallState, Session};
 use crate::call::Call;
 use crate::context::Context;
-use crate::event::Event;
+use crate::event::SessionEvent;
 use crate::grant::ClearedBy;
 use crate::hold::{Hold, HoldOutcome, HoldState};
 use crate::id::{CallId, HoldId};
@@ -168,7 +168,10 @@ impl Draft {
             parts: vec![Part::Text(text)],
             at: context.now,
         };
-        self.push(Event::MessageQueued { message: Arc::new(message), run, join: !over }, context);
+        self.push(
+            SessionEvent::MessageQueued { message: Arc::new(message), run, join: !over },
+            context,
+        );
     }
 }
 

@@ -92,7 +92,7 @@ fn values(kind: &WarningKind) -> Value {
             let mut values = json!({"why": text(why)});
             let phrases = why.phrases();
             if !phrases.is_empty() {
-                let spelled = |phrase: &Phrase<'_>| {
+                let spelled = |phrase: &Phrase| {
                     let texts = phrase.values.iter().map(|value| text(value)).collect::<Value>();
                     json!({"code": phrase.code.name(), "values": texts})
                 };
@@ -127,7 +127,7 @@ fn values(kind: &WarningKind) -> Value {
 }
 
 /// A line of ours about how a call runs.
-fn run_phrase((line, phrase): &(usize, Phrase<'_>)) -> Value {
+fn run_phrase((line, phrase): &(usize, Phrase)) -> Value {
     let values = phrase.values.iter().map(|value| foreign(&ForeignText::line(value)));
     json!({"line": line, "code": phrase.code.name(), "values": values.collect::<Value>()})
 }

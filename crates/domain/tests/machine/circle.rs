@@ -3,7 +3,7 @@
 use crate::world::{World, approve, approve_for_session, deny, policy, rule};
 use holdpoint_domain::answer::Answer;
 use holdpoint_domain::answer::Settlement;
-use holdpoint_domain::event::Event;
+use holdpoint_domain::event::SessionEvent;
 use holdpoint_domain::hold::{CancelReason, HoldCommand, HoldOutcome, QuestionKind};
 use holdpoint_domain::outcome::{Outcome, Output};
 use holdpoint_domain::policy::Then;
@@ -36,7 +36,7 @@ fn i14_the_intent_is_in_the_same_commit_as_the_answer_and_before_any_result() {
     let mut world = held();
     let before = world.events.len();
     world.approve("ana", 0);
-    let names: Vec<_> = world.events[before..].iter().map(Event::name).collect();
+    let names: Vec<_> = world.events[before..].iter().map(SessionEvent::name).collect();
     assert_eq!(names, ["hold.decided", "call.started", "run.resumed"]);
 }
 

@@ -193,7 +193,7 @@ proptest! {
         // recovery that was told "again" may have started it a second time.
         let mut starts = std::collections::HashMap::new();
         for event in &world.events {
-            if let holdpoint_domain::event::Event::CallStarted { call, attempt, .. } = event {
+            if let holdpoint_domain::event::SessionEvent::CallStarted { call, attempt, .. } = event {
                 let before = starts.insert(*call, *attempt);
                 prop_assert!(before.is_none_or(|before| before < *attempt), "attempts only rise");
             }

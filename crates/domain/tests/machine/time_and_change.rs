@@ -3,7 +3,7 @@
 use crate::world::{HOUR_MS, World, approve, ask, deny, logged_in, person, policy, rule};
 use holdpoint_domain::answer::{Answer, Scope};
 use holdpoint_domain::digest::Digest;
-use holdpoint_domain::event::Event;
+use holdpoint_domain::event::{HoldEvent, SessionEvent};
 use holdpoint_domain::external_hold::{ExternalHold, ExternalHoldCommand};
 use holdpoint_domain::grant::ClearedBy;
 use holdpoint_domain::hold::{
@@ -139,7 +139,10 @@ fn i01_an_approval_of_another_call_starts_nothing() {
     };
     let vote = Vote { digest: Digest::of(b"another call"), ..(**vote).clone() };
     let decision = Decision::People { vote: vote.into(), voters: voters.clone() };
-    let forged = Event::HoldDecided { hold: hold.id, state: HoldState::Approved(decision) };
+    let forged = SessionEvent::Hold(HoldEvent::Decided {
+        hold: hold.id,
+        state: HoldState::Approved(decision),
+    });
     world.session.apply(&forged, world.now);
     world.frozen = None;
     world.tell(&Command::Wake).unwrap();
@@ -373,7 +376,7 @@ fn answered(
     world: &World,
     outside: &mut ExternalHold,
     answers: &[(&str, Answer)],
-) -> (Vec<Event>, Result<(), Refusal>) {
+) -> (Vec<HoldEvent>, Result<(), Refusal>) {
     let (mut all, mut last) = (Vec::new(), Ok(()));
     for (who, answer) in answers {
         let by = logged_in(who);
@@ -417,7 +420,7 @@ fn i07_what_a_program_demanded_is_still_demanded_when_the_policy_asks_others() {
     let voters: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => Some(vote.by.as_str()),
+            HoldEvent::Updated { change: HoldChange::Voted(vote), .. } => Some(vote.by.as_str()),
             _ => None,
         })
         .collect();

@@ -10,7 +10,7 @@ use holdpoint_domain::budget::{Budgets, Usage};
 use holdpoint_domain::call::{Call, ExecutionContext, Proposal};
 use holdpoint_domain::context::{Context, Renewal, WhilePending};
 use holdpoint_domain::digest::Digest;
-use holdpoint_domain::event::Event;
+use holdpoint_domain::event::{HoldEvent, SessionEvent};
 use holdpoint_domain::grant::ClearedBy;
 use holdpoint_domain::hold::{Edited, Hold, HoldCommand, Preview, Question};
 use holdpoint_domain::id::{CallId, MessageId, NodeId, RunId, SessionId};
@@ -40,7 +40,7 @@ pub(crate) type Decided = Result<SessionReply, Refusal>;
 
 pub(crate) struct World {
     pub(crate) session: Session,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<SessionEvent>,
     pub(crate) now: Timestamp,
     pub(crate) node: NodeId,
     pub(crate) people: People,
@@ -148,7 +148,7 @@ impl World {
             while_pending: WhilePending::Queue,
             chance: Cell::new(1),
         };
-        let opened = Event::SessionOpened {
+        let opened = SessionEvent::SessionOpened {
             agent: "ops".into(),
             creator: Actor::Person(PersonId::new("ana")),
             title: None,
@@ -195,9 +195,11 @@ impl World {
         }
         assert_eq!(replayed, decided.next, "replay differs from the decision");
         // Nothing begins while all is frozen (I-52): a call for a client begins when it is shown.
-        let begins = |event: &Event| match event {
-            Event::HoldOpened { hold } => matches!(hold.question, Question::Perform { .. }),
-            Event::CallStarted { .. } => true,
+        let begins = |event: &SessionEvent| match event {
+            SessionEvent::Hold(HoldEvent::Opened { hold }) => {
+                matches!(hold.question, Question::Perform { .. })
+            }
+            SessionEvent::CallStarted { .. } => true,
             _ => false,
         };
         assert!(self.frozen.is_none() || !decided.events.iter().any(begins), "begun while frozen");
@@ -395,7 +397,7 @@ impl World {
             .events
             .iter()
             .filter_map(|event| match event {
-                Event::HoldOpened { hold } => Some(hold),
+                SessionEvent::Hold(HoldEvent::Opened { hold }) => Some(hold),
                 _ => None,
             })
             .collect();

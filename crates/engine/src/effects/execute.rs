@@ -13,8 +13,8 @@ use ports::durable::{ClearedCall, Durable};
 use ports::start_gate::{FreezeLook, Start};
 use tokio_util::sync::CancellationToken;
 
-use crate::asker::CallAsker;
 use crate::dispatch::Work;
+use crate::nested_hold::CallAsker;
 use crate::retry::store_backoff;
 use crate::secrets::scrubbed;
 use crate::{Engine, Error};

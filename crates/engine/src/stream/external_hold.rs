@@ -4,7 +4,7 @@ use std::iter;
 use std::sync::Arc;
 
 use domain::context::Context;
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::external_hold::{ExternalHold, ExternalHoldCommand};
 use domain::hold::{Hold, HoldChange, HoldOutcome};
 use domain::id::{HoldId, StreamId};
@@ -60,7 +60,7 @@ impl Stream for ExternalHold {
                 if let (true, Some(freeze)) = (hold.state.releases(), &ground.house.frozen) {
                     return Decided::refused(Refusal::Frozen { reason: freeze.reason.clone() });
                 }
-                let events = vec![Event::HoldOpened { hold: Arc::clone(hold) }];
+                let events = vec![HoldEvent::Opened { hold: Arc::clone(hold) }];
                 let next = Some(Arc::new(ExternalHold::begin(Arc::clone(hold))));
                 Decided { events, next, reply: Ok(()) }
             }
@@ -80,7 +80,7 @@ impl Stream for ExternalHold {
     fn rows(
         engine: &Engine,
         before: Option<&ExternalHold>,
-        events: &[Event],
+        events: &[HoldEvent],
         next: &Arc<ExternalHold>,
         ground: &Ground,
     ) -> Rows {
@@ -89,7 +89,7 @@ impl Stream for ExternalHold {
         let has_ended = was_pending && !hold.is_pending();
         let waits_for_thaw = before.is_some() && ground.house.frozen.is_some();
         let begins = events.iter().any(|event| {
-            let Event::HoldUpdated { change, .. } = event else { return false };
+            let HoldEvent::Updated { change, .. } = event else { return false };
             matches!(change, HoldChange::Outcome(HoldOutcome::Executing))
         });
         Rows {
@@ -109,7 +109,7 @@ impl Stream for ExternalHold {
         crate::story::tell_hold(entry, &self.hold);
     }
 
-    fn follow_up(engine: &Engine, next: &Durable<ExternalHold>, _: &[Event]) {
+    fn follow_up(engine: &Engine, next: &Durable<ExternalHold>, _: &Entry) {
         engine.0.timers.note(next.hold.expires_at.filter(|_| next.hold.is_pending()));
         engine.0.timers.note_delivery();
     }
@@ -121,7 +121,7 @@ impl Engine {
         outside: &ExternalHold,
         command: &ExternalHoldCommand,
         ground: &Ground,
-    ) -> (Vec<Event>, Result<(), Refusal>) {
+    ) -> (Vec<HoldEvent>, Result<(), Refusal>) {
         let tool_of = |_: &str| None;
         let chance = || self.0.chance.bits();
         let context = Context {

@@ -3,7 +3,7 @@
 use std::iter;
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent};
 use domain::global_state::{GlobalCommand, GlobalState};
 use domain::hold::Hold;
 use domain::id::{HoldId, StreamId};
@@ -70,7 +70,7 @@ impl Stream for GlobalState {
     fn rows(
         _: &Engine,
         _: Option<&GlobalState>,
-        _: &[Event],
+        _: &[GlobalEvent],
         _: &Arc<GlobalState>,
         _: &Ground,
     ) -> Rows {
@@ -94,9 +94,10 @@ impl Stream for GlobalState {
         crate::story::tell_house(entry);
     }
 
-    fn follow_up(engine: &Engine, _: &Durable<GlobalState>, events: &[Event]) {
+    fn follow_up(engine: &Engine, _: &Durable<GlobalState>, entry: &Entry) {
+        let mut events = entry.events.iter().filter_map(Event::global_event);
         // mutant: thaw-wakes-nothing
-        if events.iter().any(|event| matches!(event, Event::Thawed { .. })) {
+        if events.any(|event| matches!(event, GlobalEvent::Thawed { .. })) {
             engine.start_waking();
         }
     }

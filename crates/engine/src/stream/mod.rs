@@ -10,7 +10,6 @@ use std::future::Future;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use domain::event::Event;
 use domain::global_state::GlobalState;
 use domain::hold::Hold;
 use domain::id::{HoldId, StreamId};
@@ -51,7 +50,7 @@ pub(crate) trait Stream: Replay {
     /// What must have happened before the commit is on disk.
     fn before_commit<'a>(
         engine: &'a Engine,
-        events: &'a [Event],
+        events: &'a [Self::Event],
         next: &'a Self,
     ) -> impl Future<Output = ()> + Send + 'a {
         let _ = (engine, events, next);
@@ -62,12 +61,12 @@ pub(crate) trait Stream: Replay {
     fn rows(
         engine: &Engine,
         before: Option<&Self>,
-        events: &[Event],
+        events: &[Self::Event],
         next: &Arc<Self>,
         ground: &Ground,
     ) -> Rows;
 
-    /// Called with the turn whenever another state is the newest one, before it can be seen.
+    /// Called under the lock of the lane whenever another state is the newest one, before it can be seen.
     fn becomes_newest(&self, engine: &Engine) {
         let _ = engine;
     }
@@ -76,7 +75,7 @@ pub(crate) trait Stream: Replay {
     fn tell_story(&self, entry: &Entry);
 
     /// What follows from a commit, once the new state can be seen.
-    fn follow_up(engine: &Engine, next: &Durable<Self>, events: &[Event]);
+    fn follow_up(engine: &Engine, next: &Durable<Self>, entry: &Entry);
 
     /// Work of the newest state that no task of this node does yet is started. Does nothing if all of it is
     /// being done.
@@ -99,7 +98,7 @@ pub(crate) struct Ground {
 /// Events to write and the state that they lead to. Both an event and a refusal may come of one command: an
 /// answer that is too late makes the expiry happen.
 pub(crate) struct Decided<S: Stream> {
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<S::Event>,
     pub(crate) next: Option<Arc<S>>,
     pub(crate) reply: Result<S::Reply, Refusal>,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::context::Context;
-use domain::event::Event;
+use domain::event::{HoldEvent, SessionEvent};
 use domain::hold::{Hold, Question};
 use domain::id::{HoldId, SessionId, StreamId};
 use domain::refusal::Refusal;
@@ -18,7 +18,7 @@ use crate::lane::Lanes;
 
 pub(crate) enum SessionCommand<'a> {
     /// With its first events.
-    Open(Vec<Event>),
+    Open(Vec<SessionEvent>),
     Do {
         command: &'a Command,
         /// What hosts of changed tools said about its calls.
@@ -75,7 +75,7 @@ impl Stream for Session {
         }
     }
 
-    async fn before_commit(engine: &Engine, events: &[Event], next: &Session) {
+    async fn before_commit(engine: &Engine, events: &[SessionEvent], next: &Session) {
         if starts_calls(events) {
             // By its address: most commands start nothing.
             Box::pin(engine.announce_starts(events, next)).await;
@@ -85,7 +85,7 @@ impl Stream for Session {
     fn rows(
         engine: &Engine,
         before: Option<&Session>,
-        events: &[Event],
+        events: &[SessionEvent],
         next: &Arc<Session>,
         ground: &Ground,
     ) -> Rows {
@@ -118,7 +118,7 @@ impl Stream for Session {
         crate::story::tell_session(entry, self);
     }
 
-    fn follow_up(engine: &Engine, next: &Durable<Session>, _: &[Event]) {
+    fn follow_up(engine: &Engine, next: &Durable<Session>, _: &Entry) {
         engine.0.timers.note(next.due_at());
         engine.dispatch(next);
     }
@@ -162,13 +162,15 @@ impl Engine {
 }
 
 /// A call that a client runs begins when it is shown.
-fn asks_to_perform(events: &[Event]) -> bool {
+fn asks_to_perform(events: &[SessionEvent]) -> bool {
     events.iter().any(|event| match event {
-        Event::HoldOpened { hold } => matches!(hold.question, Question::Perform { .. }),
+        SessionEvent::Hold(HoldEvent::Opened { hold }) => {
+            matches!(hold.question, Question::Perform { .. })
+        }
         _ => false,
     })
 }
 
-fn starts_calls(events: &[Event]) -> bool {
-    events.iter().any(|event| matches!(event, Event::CallStarted { .. }))
+fn starts_calls(events: &[SessionEvent]) -> bool {
+    events.iter().any(|event| matches!(event, SessionEvent::CallStarted { .. }))
 }

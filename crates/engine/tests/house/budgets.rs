@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::answer::Answer;
 use domain::budget::{Budgets, Prices};
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::hold::Hold;
 use domain::id::{SessionId, StreamId};
 use domain::policy::{MatchSpec, Policy, PolicySpec, RuleSpec, Then};
@@ -126,7 +126,7 @@ async fn i29_its_deadline_survives_a_restart_and_silence_ends_the_run() {
     assert_eq!(spender.world.model.heard().len(), 2);
     let entries = spender.store_entries(session).await;
     let ended = entries.iter().any(|event| {
-        matches!(event, Event::RunStopping { reason: Some(reason), .. }
+        matches!(event, Event::Session(SessionEvent::RunStopping { reason: Some(reason), .. })
             if reason == "the run used up its 2 turns, and nobody said in time that it may go on")
     });
     assert!(ended, "{entries:?}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::hold::HoldOutcome;
 use domain::id::StreamId;
 use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, RuleSpec, Then};
@@ -71,10 +71,10 @@ async fn i01_every_effect_has_an_earlier_approval_of_exactly_its_digest() {
     let approved: Vec<String> = entries
         .iter()
         .flat_map(|entry| &*entry.events)
-        .filter_map(|event| match event {
-            Event::HoldDecided { state: domain::hold::HoldState::Approved(decision), .. } => {
-                decision.vote()
-            }
+        .filter_map(|event| match event.hold_event() {
+            Some(HoldEvent::Decided {
+                state: domain::hold::HoldState::Approved(decision), ..
+            }) => decision.vote(),
             _ => None,
         })
         .map(|vote| vote.digest.to_string())

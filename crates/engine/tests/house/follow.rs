@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::event::{Event, SessionEvent};
 use holdpoint_engine::{Follow, Followed};
 use serde_json::json;
 
@@ -56,7 +57,7 @@ async fn what_is_said_of_a_message_comes_before_it_and_after_the_one_before() {
         match follow.next().await.unwrap() {
             Some(Followed::Spoken(spoken)) => order.push(("said", spoken.message())),
             Some(Followed::Event(happening)) => {
-                if let domain::event::Event::MessageAdded { message } = happening.event()
+                if let Event::Session(SessionEvent::MessageAdded { message }) = happening.event()
                     && message.role == domain::message::Role::Assistant
                 {
                     order.push(("whole", message.id));
@@ -90,7 +91,7 @@ async fn what_a_slow_follower_hears_of_a_message_is_its_beginning() {
                 heard.push_str(&text)
             }
             Some(Followed::Event(happening)) => {
-                if let domain::event::Event::RunCompleted { .. } = happening.event() {
+                if let Event::Session(SessionEvent::RunCompleted { .. }) = happening.event() {
                     break;
                 }
             }

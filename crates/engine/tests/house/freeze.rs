@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::hold::{Callback, Hold, Question};
 use domain::id::{SessionId, StreamId};
 use domain::json::Arguments;
@@ -299,7 +299,7 @@ async fn an_answer_that_waited_for_a_thaw_counts_though_the_process_ended_in_bet
         rows: StreamRows::Global,
         expected,
         house: None,
-        events: vec![Event::Thawed { by: Actor::Runtime }].into(),
+        events: vec![Event::Global(GlobalEvent::Thawed { by: Actor::Runtime })].into(),
         at: first.engine.now(),
         actor: Actor::Runtime,
         reply: None,
@@ -339,9 +339,13 @@ async fn i52_a_call_for_a_client_is_not_shown_before_the_thaw() {
     for entry in store.entries(None, 0, usize::MAX >> 1).await.unwrap() {
         for event in entry.events.iter() {
             match event {
-                Event::Frozen { .. } => frozen = true,
-                Event::Thawed { .. } => frozen = false,
-                Event::HoldOpened { hold } if performs(hold) => assert!(!frozen, "{hold:?}"),
+                Event::Global(GlobalEvent::Frozen { .. }) => frozen = true,
+                Event::Global(GlobalEvent::Thawed { .. }) => frozen = false,
+                Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
+                    if performs(hold) =>
+                {
+                    assert!(!frozen, "{hold:?}")
+                }
                 _ => {}
             }
         }

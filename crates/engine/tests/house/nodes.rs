@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::event::Event;
 use domain::global_state::GlobalState;
 use domain::id::StreamId;
 use domain::refusal::Refusal;
@@ -138,7 +139,7 @@ async fn whoever_is_told_that_all_is_frozen_or_thawed_is_told_what_is_on_disk() 
 async fn is_frozen(store: &stores::MemoryStore) -> bool {
     let mut house = GlobalState::default();
     for entry in store.load(StreamId::Global).await.unwrap() {
-        entry.events.iter().for_each(|event| house.apply(event));
+        entry.events.iter().filter_map(Event::global_event).for_each(|event| house.apply(event));
     }
     house.frozen.is_some()
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use domain::answer::{Answer, Scope};
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::hold::Hold;
 use domain::id::{SessionId, StreamId};
 use domain::json::Arguments;
@@ -338,12 +338,14 @@ async fn i45_a_secret_that_an_approver_types_is_kept_apart_as_well() {
     assert_eq!(*got.0.lock().unwrap(), [json!({"app": "shop", "key": CANARY})]);
     world.answer(&world.ana, &hold, edit).await.unwrap();
     let log = world.engine.store().load(StreamId::Session(session)).await.unwrap();
-    let revised = log.iter().flat_map(|entry| &*entry.events).find_map(|event| match event {
-        Event::HoldUpdated { change: domain::hold::HoldChange::Revised { call, .. }, .. } => {
-            Some(call.arguments.value()["key"].clone())
-        }
-        _ => None,
-    });
+    let revised =
+        log.iter().flat_map(|entry| &*entry.events).find_map(|event| match event.hold_event() {
+            Some(HoldEvent::Updated {
+                change: domain::hold::HoldChange::Revised { call, .. },
+                ..
+            }) => Some(call.arguments.value()["key"].clone()),
+            _ => None,
+        });
     assert!(referred(&revised.unwrap()).is_some());
     let all = everything(&world, session).await;
     for spelling in [CANARY, "s3cret"] {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::answer::Answer;
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{Event, HoldEvent};
 use domain::hold::Hold;
 use domain::id::{SessionId, StreamId};
 use domain::refusal::Refusal;
@@ -56,7 +56,7 @@ async fn answers_that_come_together_are_one_entry_of_the_journal() {
     assert_eq!(status(&over), Some(RunStatus::Completed));
     assert_eq!(results(&over)[0], r#"did {"n":0}"#);
     let entries = entries(&world, session).await;
-    let is_decided = |event: &Event| matches!(event, Event::HoldDecided { .. });
+    let is_decided = |event: &Event| matches!(event.hold_event(), Some(HoldEvent::Decided { .. }));
     let decided: Vec<usize> = entries[before..]
         .iter()
         .map(|entry| entry.events.iter().filter(|event| is_decided(event)).count())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::hold::Hold;
 use domain::id::{HoldId, SessionId};
 use domain::person::PersonId;
@@ -19,7 +19,7 @@ use super::builder::Builder;
 use super::events::Events;
 use super::limits::HOLDS_LISTED;
 use super::session::Session;
-use crate::house::RunningEngine;
+use crate::assembly::RunningEngine;
 
 /// A running Holdpoint. Cheap to clone; every clone is the same one.
 ///
@@ -238,9 +238,11 @@ pub fn chosen(hold: &Hold) -> Option<Vec<String>> {
 pub fn is_rest(event: &Event) -> bool {
     matches!(
         event,
-        Event::RunPaused { .. }
-            | Event::RunCompleted { .. }
-            | Event::RunFailed { .. }
-            | Event::RunCancelled { .. }
+        Event::Session(
+            SessionEvent::RunPaused { .. }
+                | SessionEvent::RunCompleted { .. }
+                | SessionEvent::RunFailed { .. }
+                | SessionEvent::RunCancelled { .. }
+        )
     )
 }

@@ -150,7 +150,7 @@ async fn a_run_is_said_waited_for_and_followed() -> anyhow::Result<()> {
         match followed? {
             Followed::Event(happening) => {
                 // Remember `happening.position`: `events_after` goes on from there.
-                if let Event::RunCompleted { .. } = happening.event() {
+                if let Event::Session(SessionEvent::RunCompleted { .. }) = happening.event() {
                     break;
                 }
             }

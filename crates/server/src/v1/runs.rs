@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use domain::event::Event;
 use domain::id::RunId;
 use domain::session::Session;
 
@@ -51,7 +52,7 @@ async fn find(app: &App, session: &Session, id: RunId) -> Reply<wire::Run> {
     let mut earlier = Session::begin(session.id);
     let mut found = None;
     for entry in app.engine.read_log(session.id).await? {
-        for event in entry.events.iter() {
+        for event in entry.events.iter().filter_map(Event::session_event) {
             earlier.apply(event, entry.at);
             found = earlier.run.as_ref().filter(|run| run.id == id).cloned().or(found);
         }

@@ -1,7 +1,7 @@
 //! What happened, as followers hear it. Each event says enough to be understood by itself; whoever
 //! wants all reads the session or the hold again.
 
-use domain::event::{Event, TokenOwner};
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent, TokenOwner};
 use domain::hold::HoldChange;
 use domain::id::{HoldId, StreamId};
 use engine::{Engine, Happening, Spoken};
@@ -80,74 +80,65 @@ fn payload<M: SerializeMap>(
     engine: &Engine,
 ) -> Result<(), M::Error> {
     match event {
-        Event::SessionOpened { agent, creator, title, .. } => {
+        Event::Session(SessionEvent::SessionOpened { agent, creator, title, .. }) => {
             members!(data, {"agent": **agent, "creator": Text(creator), "title": title});
         }
-        Event::MessageQueued { message, run, .. } => {
+        Event::Session(SessionEvent::MessageQueued { message, run, .. }) => {
             members!(data, {"run": Text(run), "message": Message::of(message, None, engine)});
         }
-        Event::MessageAdded { message } => {
+        Event::Session(SessionEvent::MessageAdded { message }) => {
             members!(data, {"message": Message::of(message, None, engine)});
         }
-        Event::RunStarted { run }
-        | Event::RunPaused { run }
-        | Event::RunResumed { run }
-        | Event::RunCompleted { run }
-        | Event::RunCancelled { run } => members!(data, {"run": Text(run)}),
-        Event::TurnCounted { run, usage } => members!(data, {
+        Event::Session(
+            SessionEvent::RunStarted { run }
+            | SessionEvent::RunPaused { run }
+            | SessionEvent::RunResumed { run }
+            | SessionEvent::RunCompleted { run }
+            | SessionEvent::RunCancelled { run },
+        ) => members!(data, {"run": Text(run)}),
+        Event::Session(SessionEvent::TurnCounted { run, usage }) => members!(data, {
             "run": Text(run),
             "input_tokens": usage.input_tokens,
             "cached_tokens": usage.cached_tokens,
             "output_tokens": usage.output_tokens,
             "money": domain::budget::money(usage.money),
         }),
-        Event::BudgetUsedUp { run, hold, used_up } => members!(data, {
+        Event::Session(SessionEvent::BudgetUsedUp { run, hold, used_up }) => members!(data, {
             "run": Text(run),
             "hold": Text(hold),
             "budget": used_up.of.name(),
             "used": used_up.used,
             "limit": used_up.limit,
         }),
-        Event::RunFailed { run, error } => members!(data, {"run": Text(run), "error": error}),
-        Event::RunStopping { run, reason, .. } => {
+        Event::Session(SessionEvent::RunFailed { run, error }) => {
+            members!(data, {"run": Text(run), "error": error})
+        }
+        Event::Session(SessionEvent::RunStopping { run, reason, .. }) => {
             members!(data, {"run": Text(run), "reason": reason});
         }
-        Event::CallProposed { id, call, clearance } => members!(data, {
+        Event::Session(SessionEvent::CallProposed { id, call, clearance }) => members!(data, {
             "call": Text(id),
             "tool": *call.tool,
             "tool_use_id": call.tool_use_id,
             "proposed": Call::of(call),
             "cleared": clearance.is_some(),
         }),
-        Event::CallMalformed { call, tool_use_id, tool } => members!(data, {
+        Event::Session(SessionEvent::CallMalformed { call, tool_use_id, tool }) => members!(data, {
             "call": Text(call),
             "tool": **tool,
             "tool_use_id": tool_use_id,
             "malformed": true,
         }),
-        Event::HoldOpened { hold } => members!(data, {
-            "hold": Hold::of(hold),
-            "run": hold.run().map(Text),
-            "call": hold.call_id().map(Text),
-        }),
-        Event::HoldUpdated { hold, change } => {
-            members!(data, {"hold": Text(hold)});
-            changed(data, change, secrets)?;
+        Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => {
+            hold_payload(data, event, secrets)?;
         }
-        Event::HoldDecided { hold, state } => {
-            let decision = state.decision().map(|decision| Answered::decision(decision, secrets));
-            members!(data, {"hold": Text(hold), "state": state.name(), "decision": decision});
-            if let Some(cancelled) = Cancelled::of(state) {
-                members!(data, {"cancelled": cancelled});
-            }
-        }
-        Event::CallStarted { call, attempt, .. } => {
+        Event::Session(SessionEvent::CallStarted { call, attempt, .. }) => {
             members!(data, {"call": Text(call), "attempt": attempt});
         }
-        Event::CallInDoubt { call, evidence, settle } => {
+        Event::Session(SessionEvent::CallInDoubt { call, evidence, settle }) => {
             members!(data, {"call": Text(call), "evidence": evidence, "hold": Text(settle)});
         }
-        Event::CallSettled { call, result } => members!(data, {
+        Event::Session(SessionEvent::CallSettled { call, result }) => members!(data, {
             "call": Text(call),
             "result": Settled {
                 output: &result.content,
@@ -155,14 +146,18 @@ fn payload<M: SerializeMap>(
                 kind: result.kind.name(),
             },
         }),
-        Event::GrantMade { grant } => members!(data, {"grant": super::admin::Grant::of(grant)}),
-        Event::GrantUsed { grant, call } => {
+        Event::Session(SessionEvent::GrantMade { grant }) => {
+            members!(data, {"grant": super::admin::Grant::of(grant)})
+        }
+        Event::Session(SessionEvent::GrantUsed { grant, call }) => {
             members!(data, {"grant": Text(grant), "call": Text(call)});
         }
-        Event::GrantRevoked { grant, .. } => members!(data, {"grant": Text(grant)}),
-        Event::Frozen { reason, .. } => members!(data, {"reason": reason}),
-        Event::Thawed { .. } => {}
-        Event::TokenMinted { token } => members!(data, {
+        Event::Session(SessionEvent::GrantRevoked { grant, .. }) => {
+            members!(data, {"grant": Text(grant)})
+        }
+        Event::Global(GlobalEvent::Frozen { reason, .. }) => members!(data, {"reason": reason}),
+        Event::Global(GlobalEvent::Thawed { .. }) => {}
+        Event::Global(GlobalEvent::TokenMinted { token }) => members!(data, {
             "token": Text(token.id),
             "owner": match &token.owner {
                 TokenOwner::Person(id) => id.to_string(),
@@ -170,19 +165,25 @@ fn payload<M: SerializeMap>(
             },
             "made_by": Text(&token.minted_by),
         }),
-        Event::TokenRevoked { token, .. } => members!(data, {"token": Text(token)}),
-        Event::LoginLinkMade { person, origin, expires_at } => members!(data, {
-            "person": Text(person),
-            "auth": Auth::of_link(origin),
-            "expires_at": Text(expires_at),
-        }),
-        Event::LoggedIn { person, via, link } => members!(data, {
+        Event::Global(GlobalEvent::TokenRevoked { token, .. }) => {
+            members!(data, {"token": Text(token)})
+        }
+        Event::Global(GlobalEvent::LoginLinkMade { person, origin, expires_at }) => {
+            members!(data, {
+                "person": Text(person),
+                "auth": Auth::of_link(origin),
+                "expires_at": Text(expires_at),
+            })
+        }
+        Event::Global(GlobalEvent::LoggedIn { person, via, link }) => members!(data, {
             "person": Text(person),
             "via": via,
             "auth": link.as_ref().map(Auth::of_link),
         }),
-        Event::PolicyInForce { policy, .. } => members!(data, {"policy": Text(policy)}),
-        Event::AnswerRefused { refused } => members!(data, {
+        Event::Global(GlobalEvent::PolicyInForce { policy, .. }) => {
+            members!(data, {"policy": Text(policy)})
+        }
+        Event::Global(GlobalEvent::AnswerRefused { refused }) => members!(data, {
             "channel": refused.channel,
             "identity": refused.identity,
             "person": refused.person.as_ref().map(Text),
@@ -190,8 +191,34 @@ fn payload<M: SerializeMap>(
             "why": refused.why,
             "unlisted": refused.unlisted,
         }),
-        Event::DeliveryFailed { hold, channel, to, why } => {
+        Event::Global(GlobalEvent::DeliveryFailed { hold, channel, to, why }) => {
             members!(data, {"hold": Text(hold), "channel": channel, "to": to, "why": why});
+        }
+    }
+    Ok(())
+}
+
+fn hold_payload<M: SerializeMap>(
+    data: &mut M,
+    event: &HoldEvent,
+    secrets: &Secrets,
+) -> Result<(), M::Error> {
+    match event {
+        HoldEvent::Opened { hold } => members!(data, {
+            "hold": Hold::of(hold),
+            "run": hold.run().map(Text),
+            "call": hold.call_id().map(Text),
+        }),
+        HoldEvent::Updated { hold, change } => {
+            members!(data, {"hold": Text(hold)});
+            changed(data, change, secrets)?;
+        }
+        HoldEvent::Decided { hold, state } => {
+            let decision = state.decision().map(|decision| Answered::decision(decision, secrets));
+            members!(data, {"hold": Text(hold), "state": state.name(), "decision": decision});
+            if let Some(cancelled) = Cancelled::of(state) {
+                members!(data, {"cancelled": cancelled});
+            }
         }
     }
     Ok(())

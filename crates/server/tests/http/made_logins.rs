@@ -1,6 +1,6 @@
 //! Who made a login or a token is on the record and on the vote, and a rule can refuse such votes.
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent};
 use domain::person::{Actor, Person, PersonId};
 use domain::policy::{AskSpec, PolicySpec, Then};
 use reqwest::Method;
@@ -94,18 +94,18 @@ async fn i53_who_made_a_link_is_on_the_record_and_on_the_vote() {
     let events = recorded(&world).await;
     for person in ["bob", "dan"].map(PersonId::new) {
         let made = events.iter().any(|(actor, event)| {
-            matches!(event, Event::LoginLinkMade { person: to, origin, .. }
+            matches!(event, Event::Global(GlobalEvent::LoginLinkMade { person: to, origin, .. })
                 if *to == person && origin.made_by.by.as_str() == "ana" && actor.as_str() == "ana")
         });
         let came = events.iter().any(|(_, event)| {
-            matches!(event, Event::LoggedIn { person: who, link: Some(origin), .. }
+            matches!(event, Event::Global(GlobalEvent::LoggedIn { person: who, link: Some(origin), .. })
                 if *who == person && origin.made_by.by.as_str() == "ana")
         });
         assert!(made && came, "{person}: {events:#?}");
     }
     // The first start's link is on the record too, as the runtime's.
     let first = events.iter().any(|(actor, event)| {
-        matches!(event, Event::LoginLinkMade { person, .. } if person.as_str() == "ana")
+        matches!(event, Event::Global(GlobalEvent::LoginLinkMade { person, .. }) if person.as_str() == "ana")
             && *actor == Actor::Runtime
     });
     assert!(first, "{events:#?}");

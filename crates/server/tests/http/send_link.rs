@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent};
 use domain::id::StreamId;
 use domain::person::PersonId;
 use futures_util::future::BoxFuture;
@@ -68,7 +68,7 @@ async fn i53_a_link_goes_to_the_persons_own_account_and_says_so_on_the_record() 
     assert_eq!(told["decision"]["auth"], auth);
     let entries = world.store.load(StreamId::Global).await.expect("the log");
     let recorded = entries.iter().flat_map(|entry| entry.events.iter()).any(|event| {
-        matches!(event, Event::LoginLinkMade { person, origin, .. }
+        matches!(event, Event::Global(GlobalEvent::LoginLinkMade { person, origin, .. })
             if person.as_str() == "bob" && origin.channel.as_deref() == Some("slack"))
     });
     assert!(recorded);

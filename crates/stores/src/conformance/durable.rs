@@ -1,6 +1,6 @@
 //! What a store acknowledged or gives back is durable, and nothing else is.
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::id::StreamId;
 use domain::session::Session;
 use ports::durable::{Durable, Replay as _};
@@ -35,7 +35,12 @@ pub async fn i01_only_what_the_store_acknowledged_is_durable(open: &Opener) {
     let rows = stage.clone().say(2).rows;
     let revised = |version| {
         let run = domain::id::RunId::new(1, 9);
-        commit(rows.clone(), version, vec![Event::RunStarted { run }], person("ana"))
+        commit(
+            rows.clone(),
+            version,
+            vec![Event::Session(SessionEvent::RunStarted { run })],
+            person("ana"),
+        )
     };
     for (before, version, why) in [
         (&opened, opened.version(), "the store has moved on"),

@@ -1,6 +1,7 @@
 //! What expires, and what people gave.
 
 use domain::digest::Digest;
+use domain::event::{Event, GlobalEvent};
 use domain::id::{HoldId, SecretId, SessionId, StreamId};
 use domain::person::{CredentialMaker, LinkOrigin, PersonId};
 use domain::secret::{Sealed, SecretValue};
@@ -62,7 +63,7 @@ pub async fn secrets_that_expired_are_swept(open: &Opener) {
     let old = secret(SecretKind::Cookie, "old", 10);
     store.put_secret(old.clone()).await.unwrap();
     let mut later = commit(StreamRows::Global, 0, vec![], person("ana"));
-    later.events = vec![domain::event::Event::Thawed { by: person("ana") }].into();
+    later.events = vec![Event::Global(GlobalEvent::Thawed { by: person("ana") })].into();
     later.at = at(10);
     store.commit(later).await.unwrap();
     assert!(store.find_secret(SecretKind::Cookie, old.digest).await.unwrap().is_some());

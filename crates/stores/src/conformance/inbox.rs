@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::answer::Answer;
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{HoldEvent, SessionEvent};
 use domain::hold::{Decision, Hold, HoldChange, HoldState, HoldStateName, Vote};
 use domain::person::{Actor, PersonId, Proof};
 use ports::store::{HoldFacts, HoldOrder, HoldQuery, Viewer};
@@ -32,21 +32,24 @@ pub async fn decided_holds_are_found_by_who_and_when(open: &Opener) {
             view: Digest::of(b"view"),
         })
     };
-    let voted = |hold, by| Event::HoldUpdated {
-        hold: hold_id(hold),
-        change: HoldChange::Voted(vote(hold, by)),
+    let voted = |hold, by| {
+        let change = HoldChange::Voted(vote(hold, by));
+        SessionEvent::Hold(HoldEvent::Updated { hold: hold_id(hold), change })
     };
     let denied = |hold, by: &[&str]| {
         let voters = by.iter().map(|id| PersonId::new(id)).collect();
         let decision = Decision::People { vote: vote(hold, by[0]), voters };
-        Event::HoldDecided { hold: hold_id(hold), state: HoldState::Denied(decision) }
+        SessionEvent::Hold(HoldEvent::Decided {
+            hold: hold_id(hold),
+            state: HoldState::Denied(decision),
+        })
     };
     let expired = HoldState::Expired { at: at(2_000) };
     let events = vec![
         voted(1, "bob"),
         denied(2, &["bob"]),
         denied(3, &["dan", "a|b"]),
-        Event::HoldDecided { hold: hold_id(4), state: expired },
+        SessionEvent::Hold(HoldEvent::Decided { hold: hold_id(4), state: expired }),
     ];
     store.commit(stage.commit(events, Actor::Runtime)).await.unwrap();
     let all = || holds_of(Viewer::Everything);

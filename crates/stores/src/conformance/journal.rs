@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, SessionEvent};
 use domain::id::{RunId, StreamId};
 use domain::time::Timestamp;
 use ports::clock::Clock;
 use ports::store::{
-    Commit, CommitError, Committed, Entry, KeptReply, Store, StreamRows, WriteBefore,
+    Commit, CommitError, Committed, Entry, KeptReply, Store, StoreError, StreamRows, WriteBefore,
 };
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -34,7 +34,7 @@ pub(super) async fn at_once(
 }
 
 fn thawed(count: usize) -> Vec<Event> {
-    (0..count).map(|_| Event::Thawed { by: person("ana") }).collect()
+    (0..count).map(|_| Event::Global(GlobalEvent::Thawed { by: person("ana") })).collect()
 }
 
 fn same(entry: &Entry, commit: &Commit) -> bool {
@@ -145,7 +145,7 @@ pub async fn i09_of_many_at_once_one_wins(open: &Opener) {
     for round in 0..3 {
         let commits = (0..100).map(|number| {
             let reason = format!("reason {number}");
-            let frozen = Event::Frozen { by: person("ana"), reason };
+            let frozen = Event::Global(GlobalEvent::Frozen { by: person("ana"), reason });
             commit(StreamRows::Global, round, vec![frozen], person("ana"))
         });
         let results = at_once(&store, commits.collect()).await;
@@ -216,7 +216,8 @@ pub async fn i10_what_was_acknowledged_is_there_again(open: &Opener) {
         let stream = StreamId::Session(stage.session.id);
         let mut folded = domain::session::Session::begin(stage.session.id);
         for entry in store.load(stream).await.unwrap() {
-            entry.events.iter().for_each(|event| folded.apply(event, entry.at));
+            let events = entry.events.iter().filter_map(Event::session_event);
+            events.for_each(|event| folded.apply(event, entry.at));
         }
         assert_eq!(folded, stage.session);
         for hold in stage.session.holds.values() {
@@ -236,7 +237,7 @@ pub async fn a_frozen_house_stops_commits_that_rely_on_it(open: &Opener) {
     let mut first = stage.open(person("ana"));
     first.house = Some(0);
     store.commit(first).await.unwrap();
-    let frozen = Event::Frozen { by: person("ana"), reason: "smoke".into() };
+    let frozen = Event::Global(GlobalEvent::Frozen { by: person("ana"), reason: "smoke".into() });
     store.commit(commit(StreamRows::Global, 0, vec![frozen], person("ana"))).await.unwrap();
     let mut late = stage.say(1);
     late.house = Some(0);
@@ -340,11 +341,40 @@ pub async fn runs_lead_to_their_session(open: &Opener) {
     let second = stage.session.run.as_ref().map(|run| run.id).unwrap();
     let waits = RunId::new(1, 77);
     let message = super::stage::user_message(9, "and then", at(0));
-    let queued = Event::MessageQueued { message, run: waits, join: false };
+    let queued = SessionEvent::MessageQueued { message, run: waits, join: false };
     store.commit(stage.commit(vec![queued], person("ana"))).await.unwrap();
     for run in [first, second, waits] {
         assert_eq!(store.session_of_run(run).await.unwrap(), Some(session_id(1)));
     }
     assert_eq!(store.session_of_run(RunId::new(1, 78)).await.unwrap(), None);
     assert!(store.last().await.unwrap().1 > Some(Timestamp::from_ms(0)));
+}
+
+/// A stream says only what is true of it: a commit that says anything else could never be read back.
+pub async fn an_event_of_another_stream_is_refused(open: &Opener) {
+    let store = open(node(1));
+    let mut stage = Stage::new(session_id(1), node(1));
+    store.commit(stage.open(person("ana"))).await.unwrap();
+    let mut said = stage.clone().say(1);
+    let outside = hold(hold_id(2), None, person("eve"), audience(&["ana"], &[]));
+    let mut opened = open_outside(outside);
+    let mut frozen = commit(StreamRows::Global, 0, thawed(1), person("ana"));
+    let events = [said.events.clone(), opened.events.clone(), frozen.events.clone()];
+    let own = [said.stream(), opened.stream(), frozen.stream()];
+    for commit in [&mut said, &mut opened, &mut frozen] {
+        for (events, stream) in events.iter().zip(own) {
+            if stream == commit.stream() {
+                continue;
+            }
+            commit.events = events.clone();
+            let refused = store.commit(commit.clone()).await;
+            let is_refused = matches!(refused, Err(CommitError::Store(StoreError::Unreadable(_))));
+            assert!(is_refused, "{refused:?}");
+        }
+    }
+    let other = hold(hold_id(3), None, person("eve"), audience(&["ana"], &[]));
+    opened.events = open_outside(other).events;
+    assert!(store.commit(opened).await.is_err(), "about another hold");
+    assert_eq!(store.entries(None, 0, 9).await.unwrap().len(), 1, "nothing of it was written");
+    store.commit(stage.say(1)).await.unwrap();
 }

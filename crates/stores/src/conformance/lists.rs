@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::{Covers, Grant};
 use domain::hold::{
     Decision, Hold, HoldState, HoldStateName, Question, QuestionKind, Risk, tag_of,
@@ -129,7 +129,7 @@ pub async fn grants_are_seen_by_those_concerned(open: &Opener) {
             revoked: false,
         })
     };
-    let events = [given(1, "bob"), given(2, "ana")].map(|grant| Event::GrantMade { grant });
+    let events = [given(1, "bob"), given(2, "ana")].map(|grant| SessionEvent::GrantMade { grant });
     store.commit(stage.commit(events.to_vec(), person("bob"))).await.unwrap();
     let seen = |viewer: Viewer| {
         let store = store.clone();
@@ -143,7 +143,7 @@ pub async fn grants_are_seen_by_those_concerned(open: &Opener) {
     assert_eq!(seen(sees("bob", &[])).await, [1], "his grant");
     assert_eq!(seen(sees("dan", &["dba"])).await, [], "nobody's business");
 
-    let revoked = Event::GrantRevoked { grant: GrantId::new(1, 1), by: person("ana") };
+    let revoked = SessionEvent::GrantRevoked { grant: GrantId::new(1, 1), by: person("ana") };
     store.commit(stage.commit(vec![revoked], person("ana"))).await.unwrap();
     let grants = store.grants(Viewer::Everything).await.unwrap();
     assert!(grants[1].revoked && !grants[0].revoked);
@@ -275,7 +275,7 @@ pub async fn sessions_are_found_at_their_home(open: &Opener) {
         let mut stage = Stage::new(session_id(number), node(1));
         let mut opened = stage.open(person("ana"));
         let home = home.map(|(door, place)| Home { door: door.into(), place: place.into() });
-        if let [Event::SessionOpened { home: at, .. }] =
+        if let [Event::Session(SessionEvent::SessionOpened { home: at, .. })] =
             Arc::make_mut(&mut opened.events).as_mut_slice()
         {
             at.clone_from(&home);
@@ -329,7 +329,7 @@ pub async fn i29_what_is_due_is_found(open: &Opener) {
     assert_eq!(store.next_due().await.unwrap(), Some(at(1_000)), "timers survive a restart");
     let expired = HoldState::Expired { at: at(1_000) };
     early.decided(expired.clone());
-    let decided = Event::HoldDecided { hold: hold_id(3), state: expired };
+    let decided = Event::ExternalHold(HoldEvent::Decided { hold: hold_id(3), state: expired });
     let rows = StreamRows::ExternalHold(Arc::new(early));
     let decide = commit(rows, 1, vec![decided], Actor::Runtime);
     store.commit(decide).await.unwrap();
@@ -340,8 +340,9 @@ pub async fn i29_what_is_due_is_found(open: &Opener) {
 
     let by = domain::grant::ClearedBy::Rule(None);
     let approved = HoldState::Approved(Decision::Automatic { allowed: true, by, at: at(3) });
-    let decided =
-        [1, 2].map(|number| Event::HoldDecided { hold: hold_id(number), state: approved.clone() });
+    let decided = [1, 2].map(|number| {
+        SessionEvent::Hold(HoldEvent::Decided { hold: hold_id(number), state: approved.clone() })
+    });
     store.commit(stage.commit(decided.to_vec(), Actor::Runtime)).await.unwrap();
     assert_eq!(store.next_due().await.unwrap(), None);
 }

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use audit::{Checkpoint, Hash, PublicKey, checkpoint_line, entry_line, header_line};
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
+use domain::external_hold::ExternalHold;
 use domain::grant::ClearedBy;
 use domain::hold::{CancelReason, Decision, HoldState};
 use domain::id::StreamId;
 use domain::outcome::ToolResult;
 use domain::person::Actor;
 use domain::session::Session;
-use ports::store::{HoldQuery, SessionQuery, Store, StreamRows, Viewer};
+use ports::durable::Replay as _;
+use ports::store::{Entry, HoldQuery, SessionQuery, Store, StreamRows, Viewer};
 
 use super::Opener;
 use super::stage::{
-    Stage, at, audience, call, commit, fold_outside, hold, hold_id, node, open_outside, person,
-    row_of, session_id,
+    Stage, at, audience, call, commit, hold, hold_id, node, open_outside, person, row_of,
+    session_id,
 };
 
 /// The log as a verifier gets it.
@@ -56,15 +58,15 @@ async fn live(store: &Arc<dyn Store>) {
     let approved = HoldState::Approved(Decision::Automatic { allowed: true, by, at: at(3) });
     let id = call(None, 1, "{}").id;
     let decided = vec![
-        Event::HoldDecided { hold: hold_id(1), state: approved },
-        Event::CallStarted { call: id, attempt: 1, node: node(1) },
+        SessionEvent::Hold(HoldEvent::Decided { hold: hold_id(1), state: approved }),
+        SessionEvent::CallStarted { call: id, attempt: 1, node: node(1) },
     ];
     store.commit(stage.commit(decided, Actor::Runtime)).await.unwrap();
     let run = stage.session.run.as_ref().map(|run| run.id).unwrap();
     let settled = vec![
-        Event::CallSettled { call: id, result: ToolResult::output("214 rows") },
-        Event::RunResumed { run },
-        Event::RunCompleted { run },
+        SessionEvent::CallSettled { call: id, result: ToolResult::output("214 rows") },
+        SessionEvent::RunResumed { run },
+        SessionEvent::RunCompleted { run },
     ];
     // One that comes too late changes nothing, in the log or in the tables.
     let stale = stage.clone().commit(settled.clone(), Actor::Runtime);
@@ -77,11 +79,11 @@ async fn live(store: &Arc<dyn Store>) {
     let cancelled =
         HoldState::Cancelled { by, reason: CancelReason::Stated("never mind".into()), at: at(4) };
     outside.decided(cancelled.clone());
-    let decided = Event::HoldDecided { hold: outside.id, state: cancelled };
+    let decided = Event::ExternalHold(HoldEvent::Decided { hold: outside.id, state: cancelled });
     let rows = StreamRows::ExternalHold(Arc::new(outside));
     let decide = commit(rows, 1, vec![decided], person("eve"));
     store.commit(decide).await.unwrap();
-    let frozen = Event::Frozen { by: person("ana"), reason: "smoke".into() };
+    let frozen = Event::Global(GlobalEvent::Frozen { by: person("ana"), reason: "smoke".into() });
     store.commit(commit(StreamRows::Global, 0, vec![frozen], person("ana"))).await.unwrap();
 }
 
@@ -92,23 +94,25 @@ pub async fn i42_the_journal_gives_every_row_back(open: &Opener) {
     let lived = store.holds(all.clone()).await.unwrap();
     drop(store);
     let store = open(node(2));
-    let mut sessions: BTreeMap<_, Session> = BTreeMap::new();
-    let mut outside: BTreeMap<_, Vec<Event>> = BTreeMap::new();
+    let mut streams: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
     for entry in store.entries(None, 0, 1_000).await.unwrap() {
-        match entry.stream {
+        streams.entry(entry.stream).or_default().push(entry);
+    }
+    let (mut sessions, mut outside) = (BTreeMap::new(), BTreeMap::new());
+    for (&stream, entries) in &streams {
+        match stream {
             StreamId::Session(id) => {
-                let session = sessions.entry(id).or_insert_with(|| Session::begin(id));
-                entry.events.iter().for_each(|event| session.apply(event, entry.at));
+                sessions.insert(id, Session::replay(stream, None, entries).unwrap().unwrap());
             }
             StreamId::ExternalHold(id) => {
-                outside.entry(id).or_default().extend(entry.events.iter().cloned())
+                outside.insert(id, ExternalHold::replay(stream, None, entries).unwrap().unwrap());
             }
             StreamId::Global => {}
         }
     }
     let mut holds = BTreeMap::new();
     holds.extend(sessions.values().flat_map(|session| session.holds.clone()));
-    holds.extend(outside.iter().filter_map(|(id, events)| Some((*id, fold_outside(events)?))));
+    holds.extend(outside.iter().map(|(id, outside)| (*id, outside.hold.clone())));
     let stored = store.holds(all).await.unwrap();
     assert_eq!(stored, holds.into_values().rev().collect::<Vec<_>>());
     assert_eq!(stored, lived, "what was shown before is what is on disk");

@@ -51,7 +51,8 @@ macro_rules! store_conformance {
                 a_frozen_house_stops_commits_that_rely_on_it, a_repeated_request_changes_nothing,
                 i54_a_commit_after_its_deadline_leaves_no_trace,
                 commits_are_told_in_the_order_of_the_journal,
-                runs_lead_to_their_session, a_follower_misses_nothing;
+                runs_lead_to_their_session, a_follower_misses_nothing,
+                an_event_of_another_stream_is_refused;
             durable: i01_only_what_the_store_acknowledged_is_durable;
             lists: i30_everybody_sees_their_own_and_nothing_else, pages_have_no_gaps,
                 filters_and_counts_agree, sessions_are_found_at_their_home, i29_what_is_due_is_found, what_is_owed_is_found,

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use domain::call::{Call, CallParts, ExecutionContext};
 use domain::digest::Digest;
-use domain::event::Event;
-use domain::external_hold::ExternalHold;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::Grant;
 use domain::hold::{Hold, HoldOrigin, HoldState, Preview, Question, Risk, tag_of};
 use domain::id::{CallId, CommitId, HoldId, MessageId, NodeId, RunId, SessionId, TokenId};
@@ -171,7 +170,7 @@ pub fn commit(rows: StreamRows, expected: u64, events: Vec<Event>, actor: Actor)
 /// The first and only commit of an outside hold.
 pub fn open_outside(hold: Hold) -> Commit {
     let (hold, opener) = (Arc::new(hold.clone()), hold.opener);
-    let events = vec![Event::HoldOpened { hold: hold.clone() }];
+    let events = vec![Event::ExternalHold(HoldEvent::Opened { hold: hold.clone() })];
     commit(StreamRows::ExternalHold(hold), 0, events, opener)
 }
 
@@ -188,7 +187,7 @@ impl Stage {
     }
 
     pub fn open(&mut self, creator: Actor) -> Commit {
-        let opened = Event::SessionOpened {
+        let opened = SessionEvent::SessionOpened {
             agent: "ops".into(),
             creator: creator.clone(),
             title: Some("Clean up".into()),
@@ -202,8 +201,8 @@ impl Stage {
     pub fn say(&mut self, number: u128) -> Commit {
         let run = RunId::new(1, self.session.id.0.chance() << 16 | number);
         let events = vec![
-            Event::RunStarted { run },
-            Event::MessageAdded {
+            SessionEvent::RunStarted { run },
+            SessionEvent::MessageAdded {
                 message: user_message(number, "delete the old orders", self.now()),
             },
         ];
@@ -234,11 +233,11 @@ impl Stage {
             *run = latest.id;
         }
         let mut events = vec![
-            Event::MessageAdded { message: turn(number, &call, self.now()) },
-            Event::CallProposed { id: call.id, call, clearance: None },
-            Event::HoldOpened { hold: Arc::new(asked) },
+            SessionEvent::MessageAdded { message: turn(number, &call, self.now()) },
+            SessionEvent::CallProposed { id: call.id, call, clearance: None },
+            SessionEvent::Hold(HoldEvent::Opened { hold: Arc::new(asked) }),
         ];
-        events.extend(self.session.run.as_ref().map(|run| Event::RunPaused { run: run.id }));
+        events.extend(self.session.run.as_ref().map(|run| SessionEvent::RunPaused { run: run.id }));
         self.commit(events, Actor::Runtime)
     }
 
@@ -248,7 +247,7 @@ impl Stage {
     }
 
     /// Applies the events, and says what they changed.
-    pub fn commit(&mut self, events: Vec<Event>, actor: Actor) -> Commit {
+    pub fn commit(&mut self, events: Vec<SessionEvent>, actor: Actor) -> Commit {
         let before = self.session.clone();
         let at = at(before.version as i64);
         for event in &events {
@@ -262,6 +261,7 @@ impl Stage {
             holds: after.holds.values().filter(is_new).cloned().collect(),
             grants: after.grants.values().filter(is_new_grant).cloned().collect(),
         };
+        let events = events.into_iter().map(Event::Session).collect();
         commit(rows, before.version, events, actor)
     }
 
@@ -284,14 +284,4 @@ pub fn row_of(session: &Session, owner: NodeId) -> SessionRow {
         owes: !session.pending_work().is_empty(),
         owner,
     }
-}
-
-/// The hold that an outside stream comes to.
-pub fn fold_outside(events: &[Event]) -> Option<Arc<Hold>> {
-    let mut outside = match events.first()? {
-        Event::HoldOpened { hold } => ExternalHold::begin(hold.clone()),
-        _ => return None,
-    };
-    events[1..].iter().for_each(|event| outside.apply(event));
-    Some(outside.hold)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use audit::{Chain, Hash, Signer};
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::grant::Grant;
 use domain::hold::Hold;
 use domain::id::{GrantId, HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
@@ -119,7 +119,10 @@ impl Data {
         let events = entry.events.len() as u64;
         if let Some(row) = session {
             for event in entry.events.iter() {
-                if let Event::RunStarted { run } | Event::MessageQueued { run, .. } = event {
+                if let Event::Session(
+                    SessionEvent::RunStarted { run } | SessionEvent::MessageQueued { run, .. },
+                ) = event
+                {
                     self.runs.insert(*run, row.id);
                 }
             }

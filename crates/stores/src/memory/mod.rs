@@ -88,7 +88,8 @@ impl Store for MemoryStore {
     fn enqueue(&self, commit: Commit, done: CommitDone) {
         // Held until `done` has returned: the next commit is told after this one.
         let _order = self.order.lock().unpoisoned();
-        done(self.with(|data| data.commit(&commit)).unwrap_or_else(|gone| Err(gone.into())));
+        let committed = commit.check_events().and_then(|()| self.with(|data| data.commit(&commit)));
+        done(committed.unwrap_or_else(|refused| Err(refused.into())));
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {

@@ -144,8 +144,8 @@ impl<'a> StoredCall<'a> {
             secrets: call.secrets.iter().map(Cow::from).collect(),
             context: (&*call.context.detail).into(),
             context_phrases: {
-                let codes = call.context.detail.codes().iter();
-                codes.map(|(number, code)| (*number, code.name().into())).collect()
+                let phrases = call.context.detail.phrases().iter();
+                phrases.map(|(number, phrase)| (*number, phrase.code.name().into())).collect()
             },
             working_directory: call.context.working_directory.as_deref().map(Cow::from),
             sql: call.context.sql.as_ref().map(StoredSqlFacts::from),
@@ -212,7 +212,7 @@ impl<'a> StoredCall<'a> {
 
 /// The oldest record version whose readers know everything about a call.
 pub(super) fn version_of_call(call: &Call) -> u32 {
-    match (call.context.detail.codes(), &call.context.sql) {
+    match (call.context.detail.phrases(), &call.context.sql) {
         ([_, ..], _) => TELLS_PHRASES,
         ([], Some(_)) => 4,
         ([], None) => FIRST,

@@ -6,8 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use domain::answer::Answer;
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::hold::{Decision, HoldState};
+use domain::id::{Bits, HoldId, StreamId};
+use ports::store::Entry;
 
 use super::samples::{self, event_name};
 use super::{
@@ -121,6 +123,23 @@ fn a_hold_of_a_session_without_its_run_or_with_a_callback_is_not_read() {
 }
 
 #[test]
+fn an_event_of_another_stream_is_not_read() {
+    let other = StreamId::ExternalHold(HoldId(Bits(1)));
+    for (name, entry) in samples::rows() {
+        let of_its_hold = entry.events.iter().all(|event| event.hold_event().is_some());
+        for stream in [StreamId::Session(samples::SESSION), other, StreamId::Global] {
+            // A session may have any hold, so what happens to one is told there in the same words.
+            if stream == entry.stream || (of_its_hold && stream.session().is_some()) {
+                continue;
+            }
+            let moved = write_row(&Entry { stream, ..entry.clone() });
+            let read = read_row(&moved, 1);
+            assert!(matches!(read, Err(Broken::Damaged(_))), "{name} in {stream}: {read:?}");
+        }
+    }
+}
+
+#[test]
 fn nothing_is_said_twice_in_a_row() {
     let (_, turn) = samples::rows().into_iter().find(|(name, _)| *name == "turn").unwrap();
     let row = String::from_utf8(write_row(&turn)).unwrap();
@@ -175,8 +194,10 @@ fn a_form_as_deep_as_the_door_lets_in_is_read_again() {
     let form: serde_json::Value = serde_json::from_str(&deep).unwrap();
     let (_, mut commit) =
         samples::rows().into_iter().find(|(name, _)| *name == "decided_fill").unwrap();
-    let Event::HoldDecided { state: HoldState::Answered(decision), .. } =
-        &mut std::sync::Arc::make_mut(&mut commit.events)[0]
+    let Event::Session(SessionEvent::Hold(HoldEvent::Decided {
+        state: HoldState::Answered(decision),
+        ..
+    })) = &mut std::sync::Arc::make_mut(&mut commit.events)[0]
     else {
         panic!("a filled form")
     };
@@ -192,7 +213,10 @@ fn a_form_as_deep_as_the_door_lets_in_is_read_again() {
 fn names_of_events_are_all_different() {
     let names: BTreeSet<&str> = samples::EVENT_NAMES.into();
     assert_eq!(names.len(), samples::EVENT_NAMES.len());
-    assert!(matches!(samples::rows()[0].1.events[0], Event::SessionOpened { .. }));
+    assert!(matches!(
+        samples::rows()[0].1.events[0],
+        Event::Session(SessionEvent::SessionOpened { .. })
+    ));
 }
 
 #[test]
@@ -202,8 +226,7 @@ fn phrases_are_read_back_and_must_be_what_the_text_says() {
     let record = String::from_utf8(write_hold(&hold)).unwrap();
     let read = read_hold(record.as_bytes()).unwrap();
     // Details are the same by their text, so the codes are compared by themselves.
-    let codes =
-        |hold: &domain::hold::Hold| hold.call.as_ref().unwrap().context.detail.codes().to_vec();
+    let codes = |hold: &domain::hold::Hold| hold.call.as_ref().unwrap().context.detail.codes();
     assert_eq!((codes(&read), codes(&read).len()), (codes(&hold), 2));
     for (from, to) in [
         ("[2,\"time_limit\"]", "[2,\"as_user\"]"),

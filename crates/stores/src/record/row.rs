@@ -1,6 +1,6 @@
 //! One commit: one row of the journal, and one entry of the audit log.
 
-use domain::id::{CommitId, SessionId, StreamId};
+use domain::id::{CommitId, StreamId};
 use ports::store::Entry;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ struct CommitRow<'a, E> {
 /// The position among all events is not part of it: only the writer knows that, and the chain of
 /// hashes says it as well.
 pub(crate) fn write_row(entry: &Entry) -> Vec<u8> {
-    let frame = RowContext { session: session(entry.stream), at: Some(entry.at), earlier: &[] };
+    let frame = RowContext { session: entry.stream.session(), at: Some(entry.at), earlier: &[] };
     super::write_record(&CommitRow {
         v: entry.events.iter().map(version_of).max().unwrap_or(FIRST),
         id: Text(entry.id),
@@ -44,15 +44,8 @@ pub(crate) fn read_row(bytes: &[u8], global: u64) -> Result<Entry, Broken> {
         stream: row.stream.0,
         first: row.first,
         global,
-        events: read_events(row.events, &actor, session(row.stream.0), at)?.into(),
+        events: read_events(row.events, &actor, row.stream.0, at)?.into(),
         at,
         actor,
     })
-}
-
-fn session(stream: StreamId) -> Option<SessionId> {
-    match stream {
-        StreamId::Session(id) => Some(id),
-        StreamId::ExternalHold(_) | StreamId::Global => None,
-    }
 }

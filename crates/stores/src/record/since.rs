@@ -120,7 +120,7 @@ fn is_the_same_call(one: Option<&Arc<Call>>, other: Option<&Arc<Call>>) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use domain::event::Event;
+    use domain::event::HoldEvent;
     use domain::hold::{HoldChange, HoldOrigin, HoldState};
     use domain::id::{RunId, SessionId};
     use proptest::prelude::*;
@@ -143,11 +143,10 @@ mod tests {
     }
 
     /// Everything that can become of a hold.
-    fn changing() -> Vec<Event> {
-        let is_change =
-            |event: &Event| matches!(event, Event::HoldUpdated { .. } | Event::HoldDecided { .. });
+    fn changing() -> Vec<HoldEvent> {
+        let is_change = |event: &HoldEvent| !matches!(event, HoldEvent::Opened { .. });
         let events = samples::rows().into_iter().flat_map(|(_, commit)| commit.events.to_vec());
-        events.filter(is_change).collect()
+        events.filter_map(|event| event.hold_event().cloned()).filter(is_change).collect()
     }
 
     proptest! {
@@ -164,12 +163,12 @@ mod tests {
             let mut is_revised = false;
             for change in changes {
                 match &events[change % events.len()] {
-                    Event::HoldUpdated { change, .. } => {
+                    HoldEvent::Updated { change, .. } => {
                         is_revised |= matches!(change, HoldChange::Revised { .. });
                         hold.changed(change);
                     }
-                    Event::HoldDecided { state, .. } => hold.decided(state.clone()),
-                    _ => {}
+                    HoldEvent::Decided { state, .. } => hold.decided(state.clone()),
+                    HoldEvent::Opened { .. } => {}
                 }
             }
             match write_since(opened, &hold) {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::external_hold::ExternalHold;
 use domain::hold::Hold;
-use domain::id::{Bits, HoldId, NodeId, SessionId, StreamId};
+use domain::id::{Bits, HoldId, NodeId, StreamId};
 use domain::session::Session;
-use ports::store::{Entry, SessionRow};
+use ports::durable::Replay as _;
+use ports::store::{Entry, SessionRow, StoreError};
 use rusqlite::{Connection, params};
 
 use super::cells;
@@ -17,7 +18,7 @@ use super::places::CommitPosition;
 use super::reads;
 use super::rows::{HoldRow, Opened, Rows, run_of};
 use super::shelf::{Newest, set_tables_at, tables_at};
-use crate::record::key_of;
+use crate::record::{Broken, key_of};
 
 /// Whoever held a session's work when the tables fell behind is gone: this process has the lock.
 const NOBODY: NodeId = NodeId(Bits(0));
@@ -67,11 +68,9 @@ fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
     // The table has them all by now.
     let none = Newest { places: Vec::new(), known_to: u64::MAX >> 1 };
     for &stream in changed.places.keys() {
-        match reads::load(connection, stream, &none) {
-            Ok(entries) => {
-                let rows = rows_of(stream, &entries);
-                rows.write(connection, &rows.keys())?;
-            }
+        let entries = reads::load(connection, stream, &none);
+        match entries.and_then(|entries| rows_of(stream, &entries)) {
+            Ok(rows) => rows.write(connection, &rows.keys())?,
             // Whoever asks for it is told; nobody else has to do without.
             Err(Failure::Broken(why)) => {
                 tracing::error!(%stream, %why, "what has happened here cannot be read");
@@ -83,46 +82,48 @@ fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
 }
 
 /// The rows that all of a stream's events lead to.
-pub(super) fn rows_of(stream: StreamId, entries: &[Entry]) -> Rows {
+pub(super) fn rows_of(stream: StreamId, entries: &[Entry]) -> Result<Rows, Failure> {
     let mut rows = Rows::default();
     let opened = opened(entries);
     match stream {
-        StreamId::Session(id) => session_rows(id, entries, &opened, &mut rows),
+        StreamId::Session(id) => {
+            if let Some(session) = Session::replay(stream, None, entries).map_err(unreadable)? {
+                rows.put_session(&session, &opened);
+            }
+            let events = entries.iter().flat_map(|entry| &*entry.events);
+            rows.runs.extend(events.filter_map(run_of).map(|run| (run, id)));
+        }
         StreamId::ExternalHold(_) => {
-            if let Some(outside) = ExternalHold::replay(events(entries)) {
+            if let Some(outside) =
+                ExternalHold::replay(stream, None, entries).map_err(unreadable)?
+            {
                 rows.put_hold(hold_row(&outside.hold, None, &opened));
             }
         }
         StreamId::Global => {}
     }
-    rows
+    Ok(rows)
 }
 
-fn session_rows(
-    id: SessionId,
-    entries: &[Entry],
-    opened: &HashMap<HoldId, Opened>,
-    rows: &mut Rows,
-) {
-    let mut session = Session::begin(id);
-    for entry in entries {
-        for event in entry.events.iter() {
-            session.apply(event, entry.at);
-            rows.runs.extend(run_of(event).map(|run| (run, id)));
+fn unreadable(error: StoreError) -> Failure {
+    Broken::Damaged(error.to_string()).into()
+}
+
+impl Rows {
+    fn put_session(&mut self, session: &Session, opened: &HashMap<HoldId, Opened>) {
+        let creator: Option<Arc<str>> = key_of(&session.creator).map(Into::into);
+        for hold in session.holds.values() {
+            self.put_hold(hold_row(hold, creator.clone(), opened));
         }
+        self.sessions.insert(session.id, Arc::new(SessionRow::of(session, NOBODY)));
     }
-    let creator: Option<Arc<str>> = key_of(&session.creator).map(Into::into);
-    for hold in session.holds.values() {
-        rows.put_hold(hold_row(hold, creator.clone(), opened));
-    }
-    rows.sessions.insert(id, Arc::new(SessionRow::of(&session, NOBODY)));
 }
 
 fn opened(entries: &[Entry]) -> HashMap<HoldId, Opened> {
     let mut opened = HashMap::new();
     for entry in entries {
         for event in entry.events.iter() {
-            if let Event::HoldOpened { hold } = event {
+            if let Some(HoldEvent::Opened { hold }) = event.hold_event() {
                 let (global, hold) = (entry.global, hold.clone());
                 opened.insert(hold.id, Opened { hold, global });
             }
@@ -139,14 +140,11 @@ fn hold_row(
     HoldRow { hold: hold.clone(), creator, opened: opened.get(&hold.id).cloned() }
 }
 
-fn events(entries: &[Entry]) -> impl Iterator<Item = &Event> {
-    entries.iter().flat_map(|entry| &*entry.events)
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
+    use domain::event::SessionEvent;
     use domain::hold::HoldState;
     use domain::person::Actor;
     use ports::store::{HoldQuery, Store as _, StoreError, Viewer};
@@ -168,7 +166,8 @@ mod tests {
             let asked = stage.ask(number, hold_id(number), audience(&["bob"], &[]));
             store.commit(asked).await.unwrap();
         }
-        let over = Event::HoldDecided { hold: hold_id(1), state: HoldState::Expired { at: at(9) } };
+        let state = HoldState::Expired { at: at(9) };
+        let over = SessionEvent::Hold(HoldEvent::Decided { hold: hold_id(1), state });
         store.commit(stage.commit(vec![over], Actor::Runtime)).await.unwrap();
         assert_eq!(store.holds(ALL).await.unwrap().len(), 2);
         let file = Connection::open(data.join("holdpoint.db")).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::hold::Hold;
 use domain::id::HoldId;
 use rusqlite::Row;
@@ -47,8 +47,8 @@ impl Holds {
             self.opened = read_row(bytes, opened_in as u64)?
                 .events
                 .iter()
-                .filter_map(|event| match event {
-                    Event::HoldOpened { hold } => Some(hold.clone()),
+                .filter_map(|event| match event.hold_event() {
+                    Some(HoldEvent::Opened { hold }) => Some(hold.clone()),
                     _ => None,
                 })
                 .collect();
@@ -64,6 +64,7 @@ mod tests {
     use std::path::Path;
 
     use domain::answer::{Answer, Scope};
+    use domain::event::SessionEvent;
     use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, Vote};
     use domain::outcome::ToolResult;
     use domain::person::{Actor, PersonId, Proof};
@@ -113,18 +114,18 @@ mod tests {
         })
     }
 
-    fn approved(stage: &Stage, hold: HoldId) -> Event {
+    fn approved(stage: &Stage, hold: HoldId) -> SessionEvent {
         let vote = vote(&stage.session.holds[&hold]);
         let decision = Decision::People { voters: vec![vote.by.clone()], vote };
-        Event::HoldDecided { hold, state: HoldState::Approved(decision) }
+        SessionEvent::Hold(HoldEvent::Decided { hold, state: HoldState::Approved(decision) })
     }
 
-    fn ended(hold: HoldId) -> Event {
+    fn ended(hold: HoldId) -> SessionEvent {
         let outcome = HoldOutcome::Succeeded(ToolResult::output("214 rows"));
-        Event::HoldUpdated { hold, change: HoldChange::Outcome(outcome) }
+        SessionEvent::Hold(HoldEvent::Updated { hold, change: HoldChange::Outcome(outcome) })
     }
 
-    fn revised(stage: &Stage, hold: HoldId) -> Event {
+    fn revised(stage: &Stage, hold: HoldId) -> SessionEvent {
         let change = HoldChange::Revised {
             title: "Look at orders".into(),
             call: call(Some(stage.session.id), 1, r#"{"sql": "SELECT 1"}"#),
@@ -134,7 +135,7 @@ mod tests {
             preview: Preview::default(),
             votes: Vec::new(),
         };
-        Event::HoldUpdated { hold, change }
+        SessionEvent::Hold(HoldEvent::Updated { hold, change })
     }
 
     #[tokio::test]

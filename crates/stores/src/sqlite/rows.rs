@@ -3,7 +3,7 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::Grant;
 use domain::hold::Hold;
 use domain::id::{HoldId, RunId, SessionId, StreamId};
@@ -85,8 +85,10 @@ impl Changes {
         };
         // mutant: rows-without-their-holds
         let holds = holds.into_iter().map(|hold| {
-            let opened = events.iter().find_map(|event| match event {
-                Event::HoldOpened { hold: opened } if opened.id == hold.id => Some(opened.clone()),
+            let opened = events.iter().find_map(|event| match event.hold_event() {
+                Some(HoldEvent::Opened { hold: opened }) if opened.id == hold.id => {
+                    Some(opened.clone())
+                }
                 _ => None,
             });
             (HoldRow { hold, creator: creator.clone(), opened: None }, opened)
@@ -103,7 +105,9 @@ impl Changes {
 /// The run that an event is the first to tell of.
 pub(super) fn run_of(event: &Event) -> Option<RunId> {
     match event {
-        Event::RunStarted { run } | Event::MessageQueued { run, .. } => Some(*run),
+        Event::Session(
+            SessionEvent::RunStarted { run } | SessionEvent::MessageQueued { run, .. },
+        ) => Some(*run),
         _ => None,
     }
 }

@@ -23,6 +23,9 @@ use super::{SqliteStore, lists, notes, outbox, reads, rows, sealed, shutting_dow
 #[async_trait]
 impl Store for SqliteStore {
     fn enqueue(&self, commit: Commit, done: CommitDone) {
+        if let Err(misplaced) = commit.check_events() {
+            return done(Err(misplaced.into()));
+        }
         let waiting = QueuedWrite::new(commit, done, self.writes.last_taken());
         // Each stream has one commit in the queue at most, and so its callers bound it.
         if let Err(waiting) = self.writes.push_now(waiting) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use domain::event::Event;
+use domain::event::{HoldEvent, SessionEvent};
 use domain::hold::{Hold, HoldState, HoldStateName};
 use domain::id::{HoldId, StreamId};
 use domain::person::Actor;
@@ -306,7 +306,10 @@ async fn i39_a_list_is_true_while_the_tables_cannot_follow() {
     assert_eq!(ids(store.holds(pending()).await.unwrap()), [3, 2, 1].map(hold_id));
 
     let state = HoldState::Expired { at: at(9) };
-    let over = stage.commit(vec![Event::HoldDecided { hold: hold_id(3), state }], Actor::Runtime);
+    let over = stage.commit(
+        vec![SessionEvent::Hold(HoldEvent::Decided { hold: hold_id(3), state })],
+        Actor::Runtime,
+    );
     store.commit(over).await.unwrap();
     let asked = stage.ask(4, hold_id(4), audience(&["bob"], &[]));
     store.commit(asked).await.unwrap();
@@ -455,7 +458,7 @@ async fn columns_of_holds_are_filled_once_after_an_update() {
     store.commit(stage.ask(1, hold_id(1), audience(&["bob"], &[]))).await.unwrap();
     store.commit(outside(2)).await.unwrap();
     let expired = HoldState::Expired { at: at(9) };
-    let expired = Event::HoldDecided { hold: hold_id(1), state: expired };
+    let expired = SessionEvent::Hold(HoldEvent::Decided { hold: hold_id(1), state: expired });
     store.commit(stage.commit(vec![expired], Actor::Runtime)).await.unwrap();
     let all = || HoldQuery::all(Viewer::Everything, 9);
     let facts = store.hold_facts(all()).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::hold::{HoldChange, HoldOutcome};
 use domain::id::StreamId;
 use domain::outcome::ToolResult;
@@ -90,7 +90,7 @@ pub(super) fn count(world: &World) -> BTreeMap<String, u64> {
         let step = name(entry, event);
         let before = last.insert(about, step.clone()).unwrap_or_else(|| "·".into());
         *counts.entry(format!("{before} → {step}")).or_default() += 1;
-        if let Event::HoldDecided { state, .. } = event
+        if let Some(HoldEvent::Decided { state, .. }) = event.hold_event()
             && let Some(vote) = state.decision().and_then(|decision| decision.vote())
             && vote.via == NAME
         {
@@ -102,42 +102,52 @@ pub(super) fn count(world: &World) -> BTreeMap<String, u64> {
 
 fn about(event: &Event) -> Option<String> {
     Some(match event {
-        Event::CallProposed { id, .. } => id.to_string(),
-        Event::CallMalformed { call, .. }
-        | Event::CallStarted { call, .. }
-        | Event::CallInDoubt { call, .. }
-        | Event::CallSettled { call, .. } => call.to_string(),
-        Event::HoldOpened { hold } => hold.id.to_string(),
-        Event::HoldUpdated { hold, .. } | Event::HoldDecided { hold, .. } => hold.to_string(),
-        Event::BudgetUsedUp { run, .. }
-        | Event::RunStarted { run }
-        | Event::RunPaused { run }
-        | Event::RunResumed { run }
-        | Event::RunCompleted { run }
-        | Event::RunFailed { run, .. }
-        | Event::RunStopping { run, .. }
-        | Event::RunCancelled { run } => run.to_string(),
-        Event::GrantMade { grant } => grant.id.to_string(),
-        Event::GrantUsed { grant, .. } | Event::GrantRevoked { grant, .. } => grant.to_string(),
-        Event::Frozen { .. } | Event::Thawed { .. } => "house".into(),
+        Event::Session(SessionEvent::CallProposed { id, .. }) => id.to_string(),
+        Event::Session(
+            SessionEvent::CallMalformed { call, .. }
+            | SessionEvent::CallStarted { call, .. }
+            | SessionEvent::CallInDoubt { call, .. }
+            | SessionEvent::CallSettled { call, .. },
+        ) => call.to_string(),
+        Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => {
+            event.hold_id().to_string()
+        }
+        Event::Session(
+            SessionEvent::BudgetUsedUp { run, .. }
+            | SessionEvent::RunStarted { run }
+            | SessionEvent::RunPaused { run }
+            | SessionEvent::RunResumed { run }
+            | SessionEvent::RunCompleted { run }
+            | SessionEvent::RunFailed { run, .. }
+            | SessionEvent::RunStopping { run, .. }
+            | SessionEvent::RunCancelled { run },
+        ) => run.to_string(),
+        Event::Session(SessionEvent::GrantMade { grant }) => grant.id.to_string(),
+        Event::Session(
+            SessionEvent::GrantUsed { grant, .. } | SessionEvent::GrantRevoked { grant, .. },
+        ) => grant.to_string(),
+        Event::Global(GlobalEvent::Frozen { .. } | GlobalEvent::Thawed { .. }) => "house".into(),
         _ => return None,
     })
 }
 
 /// With what was decided or changed, and with whether a start was the first.
 fn name(entry: &Entry, event: &Event) -> String {
+    let with = |detail: &dyn std::fmt::Display| format!("{} ({detail})", event.name());
     match event {
-        Event::HoldUpdated { change, .. } => {
-            let is_outside = matches!(entry.stream, StreamId::ExternalHold(_));
-            format!("{} ({})", event.name(), change_of(change, is_outside))
+        Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => match event {
+            HoldEvent::Updated { change, .. } => {
+                let is_outside = matches!(entry.stream, StreamId::ExternalHold(_));
+                with(&change_of(change, is_outside))
+            }
+            HoldEvent::Decided { state, .. } => with(&state.name()),
+            HoldEvent::Opened { hold } if hold.asks_to_go_on() => with(&"approve, no call"),
+            HoldEvent::Opened { hold } => with(&hold.question.kind()),
+        },
+        Event::Session(SessionEvent::CallSettled { result, .. }) => with(&end_of(result)),
+        Event::Session(SessionEvent::CallStarted { attempt, .. }) if *attempt > 1 => {
+            format!("{} again", event.name())
         }
-        Event::CallSettled { result, .. } => format!("{} ({})", event.name(), end_of(result)),
-        Event::HoldDecided { state, .. } => format!("{} ({})", event.name(), state.name()),
-        Event::HoldOpened { hold } if hold.asks_to_go_on() => {
-            format!("{} (approve, no call)", event.name())
-        }
-        Event::HoldOpened { hold } => format!("{} ({})", event.name(), hold.question.kind()),
-        Event::CallStarted { attempt, .. } if *attempt > 1 => format!("{} again", event.name()),
         _ => event.name().to_owned(),
     }
 }

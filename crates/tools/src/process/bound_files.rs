@@ -3,7 +3,6 @@
 //!
 //! Which files those are is told by [`super::named_files`].
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -23,35 +22,48 @@ use crate::limits::{BOUND_BYTES_MAX, BOUND_FILE_BYTES_MAX};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundFile {
     path: PathBuf,
-    digest: String,
+    #[serde(flatten)]
+    content: FileContent,
 }
 
-impl fmt::Display for BoundFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{LINE}{} {}", visible(&self.path.display().to_string()), self.digest)
-    }
+/// What was read of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FileContent {
+    digest: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    beginning: Option<FileBeginning>,
+}
+
+/// Of a file that is longer than we read, its length and times stand for the rest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FileBeginning {
+    bytes: u64,
+    changed: String,
 }
 
 impl BoundFile {
     /// As a line of an execution context.
     pub(crate) fn describe(&self, detail: &mut RunDetail) {
-        let line = self.to_string();
-        for code in [PhraseCode::BoundFileBeginning, PhraseCode::BoundFile] {
-            if let Some(values) = code.values_in(&line) {
-                return detail.push(code, &values);
+        let path = visible(&self.path.display().to_string());
+        let file = format!("{path} {}", self.content.digest);
+        match &self.content.beginning {
+            None => detail.push(PhraseCode::BoundFile, &[&file]),
+            Some(FileBeginning { bytes, changed }) => {
+                let values = [file.as_str(), &bytes.to_string(), changed];
+                detail.push(PhraseCode::BoundFileBeginning, &values);
             }
         }
     }
 
     pub fn read_file(path: PathBuf) -> Result<BoundFile, NoPreviewReason> {
-        let digest = digest_of(&path).map_err(|error| unreadable_file(&path, &error))?;
-        Ok(BoundFile { path, digest })
+        let content = content_of(&path).map_err(|error| unreadable_file(&path, &error))?;
+        Ok(BoundFile { path, content })
     }
 
     /// Looked at once more, just before the start.
     pub(super) fn check_unchanged(&self) -> Result<(), String> {
-        let found = digest_of(&self.path).map_err(|error| unreadable_file(&self.path, &error))?;
-        match found == self.digest {
+        let found = content_of(&self.path).map_err(|error| unreadable_file(&self.path, &error))?;
+        match found == self.content {
             true => Ok(()),
             false => Err(format!(
                 "`{}` has changed since this call was approved; call it again, and it is asked about as it is \
@@ -112,17 +124,16 @@ pub(crate) fn bound_files(
     Ok(BoundFiles { files, warnings: named.warnings })
 }
 
-/// Of a file that is longer than we read, its length and times stand for the rest.
-fn digest_of(path: &Path) -> io::Result<String> {
+fn content_of(path: &Path) -> io::Result<FileContent> {
+    use std::os::unix::fs::MetadataExt as _;
     let file = open_regular_file(path)?;
     let meta = file.metadata()?;
-    let digest = digest_up_to(file, BOUND_FILE_BYTES_MAX)?;
-    if meta.len() <= BOUND_FILE_BYTES_MAX {
-        return Ok(digest.to_string());
-    }
-    use std::os::unix::fs::MetadataExt as _;
-    let changed = format!("{}.{:09}", meta.ctime(), meta.ctime_nsec());
-    Ok(format!("{digest} of its beginning, {} bytes, changed {changed}", meta.len()))
+    let digest = digest_up_to(file, BOUND_FILE_BYTES_MAX)?.to_string();
+    let beginning = (meta.len() > BOUND_FILE_BYTES_MAX).then(|| FileBeginning {
+        bytes: meta.len(),
+        changed: format!("{}.{:09}", meta.ctime(), meta.ctime_nsec()),
+    });
+    Ok(FileContent { digest, beginning })
 }
 
 fn digest_up_to(file: File, bytes_max: u64) -> io::Result<Digest> {
@@ -172,7 +183,7 @@ mod tests {
         let path = dir.path().join("deploy.sh");
         std::fs::write(&path, "echo one").unwrap();
         let bound = BoundFile::read_file(path.clone()).unwrap();
-        assert_eq!(bound.digest, Digest::of(b"echo one").to_string());
+        assert_eq!(bound.content.digest, Digest::of(b"echo one").to_string());
         std::fs::write(&path, "echo one").unwrap();
         assert_eq!(bound.check_unchanged(), Ok(()));
         std::fs::write(&path, "echo two").unwrap();
@@ -193,6 +204,14 @@ mod tests {
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         let bound = BoundFile::read_file(path.clone()).unwrap();
         assert_eq!(bound.check_unchanged(), Ok(()));
+        let mut detail = RunDetail::default();
+        bound.describe(&mut detail);
+        let FileBeginning { bytes, changed } = bound.content.beginning.clone().unwrap();
+        let (shown, digest) = (visible(&bound.path.display().to_string()), &bound.content.digest);
+        let line =
+            format!("file {shown} {digest} of its beginning, {bytes} bytes, changed {changed}");
+        assert_eq!(detail, line);
+        assert_eq!(detail.codes(), [(0, PhraseCode::BoundFileBeginning)]);
         File::options().write(true).open(&path).unwrap().set_len((1 << 40) + 1).unwrap();
         assert!(bound.check_unchanged().is_err());
     }

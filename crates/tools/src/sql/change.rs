@@ -154,10 +154,9 @@ impl RowCount {
         value.to_string()
     }
 
-    pub(super) fn parse_detail(detail: &str) -> Option<RowCount> {
-        let number = |phrase: PhraseCode| {
-            detail.lines().find_map(|line| phrase.values_in(line)?.first()?.parse().ok())
-        };
+    /// What was approved.
+    pub(super) fn of_detail(detail: &RunDetail) -> Option<RowCount> {
+        let number = |code: PhraseCode| detail.value_of(code)?.parse().ok();
         Some(RowCount { rows: number(CHANGED)?, also: number(ALSO)? })
     }
 }

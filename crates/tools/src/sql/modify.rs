@@ -168,7 +168,7 @@ impl ToolHost for SqlModify {
         };
         let detail = &call.call().context.detail;
         // Empty when it could not be tried, and the person approved it knowing that.
-        let seen = RowCount::parse_detail(detail);
+        let seen = RowCount::of_detail(detail);
         if !detail.is_empty()
             && (seen.is_none() || detail.lines().next() != Some(&change.database.place()))
         {

@@ -20,15 +20,15 @@ use tools::process::Runner;
 use super::Builder;
 use super::mistakes::OfferedNames;
 #[cfg(feature = "process")]
+use crate::assembly::Ground;
+use crate::assembly::{Base, Plan, RunningEngine, default_courier};
+#[cfg(feature = "process")]
 use crate::embed::agent::AgentToolRef;
 use crate::embed::handle::Holdpoint;
 #[cfg(feature = "process")]
 use crate::embed::tool::Tool;
 use crate::embed::tool::ToolSource;
 use crate::faults::Faults;
-#[cfg(feature = "process")]
-use crate::house::Ground;
-use crate::house::{Base, Plan, RunningEngine, default_courier};
 
 /// Parts that fit together.
 pub(super) struct SoundParts {

@@ -11,7 +11,7 @@ mod step;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::{HoldEvent, SessionEvent};
 use domain::id::{CallId, HoldId, RunId, SessionId};
 use domain::message::{Message, Part, Role};
 use domain::session::Session;
@@ -178,7 +178,9 @@ impl RunFollower {
                 Some(Followed::Reset { position }) => self.position = position,
                 Some(Followed::Event(happening)) => {
                     self.position = happening.position;
-                    self.take(happening.event(), happening.at).await?;
+                    if let Some(event) = happening.event().session_event() {
+                        self.take(event, happening.at).await?;
+                    }
                 }
             }
         }
@@ -194,21 +196,21 @@ impl RunFollower {
         }
     }
 
-    async fn take(&mut self, event: &Event, at: Timestamp) -> Result<(), Error> {
-        if let Event::RunStarted { run } = event {
+    async fn take(&mut self, event: &SessionEvent, at: Timestamp) -> Result<(), Error> {
+        if let SessionEvent::RunStarted { run } = event {
             self.current = Some(*run);
         }
         let ours = self.is_ours();
         match event {
-            Event::RunPaused { .. }
-            | Event::RunCompleted { .. }
-            | Event::RunFailed { .. }
-            | Event::RunCancelled { .. } => {
+            SessionEvent::RunPaused { .. }
+            | SessionEvent::RunCompleted { .. }
+            | SessionEvent::RunFailed { .. }
+            | SessionEvent::RunCancelled { .. } => {
                 let session = self.fresh().await?;
                 self.known = session.version;
                 self.rest = rest_of(&session, self.run);
                 let cancelled = match event {
-                    Event::RunCancelled { run } => Some(*run),
+                    SessionEvent::RunCancelled { run } => Some(*run),
                     _ => None,
                 };
                 // It waited its turn, and never began.
@@ -221,7 +223,9 @@ impl RunFollower {
                     self.ready.extend(self.speech.close());
                 }
             }
-            Event::RunResumed { .. } | Event::RunStarted { .. } if self.position >= self.known => {
+            SessionEvent::RunResumed { .. } | SessionEvent::RunStarted { .. }
+                if self.position >= self.known =>
+            {
                 self.rest = None;
             }
             _ => {}
@@ -230,15 +234,17 @@ impl RunFollower {
             return Ok(());
         }
         let step = match event {
-            Event::RunStarted { .. } => FlowStep::RunStarted,
-            Event::RunPaused { .. } => FlowStep::Paused,
-            Event::RunResumed { .. } => FlowStep::Resumed,
-            Event::MessageAdded { message } => return self.added(message).await,
-            Event::CallStarted { call, .. } => {
+            SessionEvent::RunStarted { .. } => FlowStep::RunStarted,
+            SessionEvent::RunPaused { .. } => FlowStep::Paused,
+            SessionEvent::RunResumed { .. } => FlowStep::Resumed,
+            SessionEvent::MessageAdded { message } => {
+                return self.added(message).await;
+            }
+            SessionEvent::CallStarted { call, .. } => {
                 self.begun.insert(*call, at);
                 return Ok(());
             }
-            Event::CallSettled { call, result } => {
+            SessionEvent::CallSettled { call, result } => {
                 let session = self.fresh().await?;
                 let Some(record) = session.calls.get(call) else { return Ok(()) };
                 let asked = || session.hold_of(*call).map(|hold| hold.opened_at);
@@ -252,12 +258,12 @@ impl RunFollower {
                     took_ms: u64::try_from(took_ms).unwrap_or_default(),
                 })
             }
-            Event::HoldOpened { hold } => FlowStep::HoldOpened(hold.clone()),
-            Event::HoldUpdated { hold, .. } => match self.hold(*hold).await? {
+            SessionEvent::Hold(HoldEvent::Opened { hold }) => FlowStep::HoldOpened(hold.clone()),
+            SessionEvent::Hold(HoldEvent::Updated { hold, .. }) => match self.hold(*hold).await? {
                 Some(hold) => FlowStep::HoldChanged(hold),
                 None => return Ok(()),
             },
-            Event::HoldDecided { hold, .. } => match self.hold(*hold).await? {
+            SessionEvent::Hold(HoldEvent::Decided { hold, .. }) => match self.hold(*hold).await? {
                 Some(hold) => FlowStep::HoldDecided(hold),
                 None => return Ok(()),
             },

@@ -8,7 +8,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use domain::budget::Usage;
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::id::RunId;
 use domain::message::{Message, Role};
 use domain::session::RunStatus;
@@ -130,7 +130,7 @@ fn runs_in_log(entries: &[Entry]) -> Vec<RunRecord> {
     for (entry, event) in
         entries.iter().flat_map(|entry| entry.events.iter().map(move |it| (entry, it)))
     {
-        if let Event::RunStarted { run } = event {
+        if let Event::Session(SessionEvent::RunStarted { run }) = event {
             runs.push(RunRecord {
                 run: *run,
                 status: RunStatus::Running,
@@ -142,16 +142,24 @@ fn runs_in_log(entries: &[Entry]) -> Vec<RunRecord> {
         }
         let Some(latest) = runs.last_mut() else { continue };
         match event {
-            Event::MessageAdded { message } => latest.messages.push(message.clone()),
-            Event::TurnCounted { usage, .. } => {
+            Event::Session(SessionEvent::MessageAdded { message }) => {
+                latest.messages.push(message.clone())
+            }
+            Event::Session(SessionEvent::TurnCounted { usage, .. }) => {
                 latest.usage.input_tokens += usage.input_tokens;
                 latest.usage.output_tokens += usage.output_tokens;
             }
-            Event::RunPaused { .. } => latest.status = RunStatus::Paused,
-            Event::RunResumed { .. } => latest.status = RunStatus::Running,
-            Event::RunCompleted { .. } => latest.end(RunStatus::Completed, entry.at),
-            Event::RunFailed { .. } => latest.end(RunStatus::Failed, entry.at),
-            Event::RunCancelled { .. } => latest.end(RunStatus::Cancelled, entry.at),
+            Event::Session(SessionEvent::RunPaused { .. }) => latest.status = RunStatus::Paused,
+            Event::Session(SessionEvent::RunResumed { .. }) => latest.status = RunStatus::Running,
+            Event::Session(SessionEvent::RunCompleted { .. }) => {
+                latest.end(RunStatus::Completed, entry.at)
+            }
+            Event::Session(SessionEvent::RunFailed { .. }) => {
+                latest.end(RunStatus::Failed, entry.at)
+            }
+            Event::Session(SessionEvent::RunCancelled { .. }) => {
+                latest.end(RunStatus::Cancelled, entry.at)
+            }
             _ => {}
         }
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::digest::{Digest, Framed};
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::id::{HoldId, RunId, SessionId};
 use domain::message::{Message, Part};
 use domain::refusal::Refusal;
@@ -155,7 +155,7 @@ pub(super) async fn before(app: &App, session: SessionId, holds: &[HoldId]) -> R
         for entry in &entries {
             for (offset, event) in entry.events.iter().enumerate() {
                 let position = entry.first + offset as u64;
-                if let Event::HoldDecided { hold, .. } = event
+                if let Some(HoldEvent::Decided { hold, .. }) = event.hold_event()
                     && holds.contains(hold)
                 {
                     return Ok(Some(position - 1));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use domain::event::Event;
+use domain::event::{Event, HoldEvent};
 use domain::hold::Hold;
 use engine::Answering;
 
@@ -98,7 +98,7 @@ async fn after_decision(here: &Here, found: &Found) -> WorldsResult<Since> {
     loop {
         let entries = app.engine.read_log_after(session.id, position, ENTRIES_PAGE).await?;
         for entry in &entries {
-            let decides = |event: &Event| matches!(event, Event::HoldDecided { hold, .. } if *hold == found.hold.id);
+            let decides = |event: &Event| matches!(event.hold_event(), Some(HoldEvent::Decided { hold, .. }) if *hold == found.hold.id);
             if let Some(offset) = entry.events.iter().position(decides) {
                 let position = entry.first + offset as u64;
                 return Ok(Since { position, current: found.hold.run() });

@@ -1,6 +1,6 @@
 //! A post with several answers is stored whole or not at all.
 
-use domain::event::Event;
+use domain::event::{Event, HoldEvent};
 use domain::id::StreamId;
 use ports::store::Entry;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ async fn entries(world: &World, asked: &Read) -> Vec<Entry> {
 }
 
 fn is_decided(event: &Event) -> bool {
-    matches!(event, Event::HoldDecided { .. })
+    matches!(event.hold_event(), Some(HoldEvent::Decided { .. }))
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use domain::budget::Usage;
 use domain::call::Call;
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::hold::HoldChange;
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, TokenId};
 use domain::message::Part;
@@ -274,27 +274,49 @@ impl From<StoredUsage> for Usage {
 /// The oldest record version whose readers know this event.
 pub(super) fn version_of(event: &Event) -> u32 {
     match event {
-        Event::TurnCounted { .. }
-        | Event::BudgetUsedUp { .. }
-        | Event::HoldUpdated { change: HoldChange::Revealed(_), .. } => 2,
-        Event::AnswerRefused { .. } | Event::DeliveryFailed { .. } => 3,
-        Event::LoginLinkMade { .. } | Event::LoggedIn { link: Some(_), .. } => TELLS_THE_MAKER,
-        Event::TokenMinted { token } => version_of_token(token),
-        Event::MessageQueued { message, .. } | Event::MessageAdded { message } => {
+        Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => {
+            version_of_hold_event(event)
+        }
+        Event::Session(event) => version_of_session_event(event),
+        Event::Global(event) => version_of_global_event(event),
+    }
+}
+
+fn version_of_session_event(event: &SessionEvent) -> u32 {
+    match event {
+        SessionEvent::TurnCounted { .. } | SessionEvent::BudgetUsedUp { .. } => 2,
+        SessionEvent::MessageQueued { message, .. } | SessionEvent::MessageAdded { message } => {
             version_of_message(message)
         }
-        Event::CallProposed { call, .. } => version_of_call(call),
-        Event::HoldOpened { hold } => version_of_hold(hold),
-        Event::HoldUpdated { change: HoldChange::Voted(vote), .. } => version_of_vote(vote),
-        Event::HoldUpdated {
-            change: HoldChange::Revised { title, call, audience, votes, preview, .. },
-            ..
-        } => {
-            let votes = votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
-            let shown = version_of_caption(title).max(version_of_preview(preview));
-            votes.max(version_of_audience(audience)).max(version_of_call(call)).max(shown)
+        SessionEvent::CallProposed { call, .. } => version_of_call(call),
+        _ => FIRST,
+    }
+}
+
+fn version_of_hold_event(event: &HoldEvent) -> u32 {
+    match event {
+        HoldEvent::Opened { hold } => version_of_hold(hold),
+        HoldEvent::Decided { state, .. } => version_of_state(state),
+        HoldEvent::Updated { change, .. } => match change {
+            HoldChange::Revealed(_) => 2,
+            HoldChange::Voted(vote) => version_of_vote(vote),
+            HoldChange::Revised { title, call, audience, votes, preview, .. } => {
+                let votes = votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
+                let shown = version_of_caption(title).max(version_of_preview(preview));
+                votes.max(version_of_audience(audience)).max(version_of_call(call)).max(shown)
+            }
+            HoldChange::Claimed(_) | HoldChange::Unclaimed | HoldChange::Outcome(_) => FIRST,
+        },
+    }
+}
+
+fn version_of_global_event(event: &GlobalEvent) -> u32 {
+    match event {
+        GlobalEvent::AnswerRefused { .. } | GlobalEvent::DeliveryFailed { .. } => 3,
+        GlobalEvent::LoginLinkMade { .. } | GlobalEvent::LoggedIn { link: Some(_), .. } => {
+            TELLS_THE_MAKER
         }
-        Event::HoldDecided { state, .. } => version_of_state(state),
+        GlobalEvent::TokenMinted { token } => version_of_token(token),
         _ => FIRST,
     }
 }
@@ -303,7 +325,7 @@ impl RowContext<'_> {
     /// A call as a message of the same row carries it.
     fn written(&self, id: CallId) -> Option<Written<'_>> {
         let messages = self.earlier.iter().filter_map(|event| match event {
-            Event::MessageAdded { message } => Some(message),
+            Event::Session(SessionEvent::MessageAdded { message }) => Some(message),
             _ => None,
         });
         messages.flat_map(|message| &message.parts).find_map(|part| match part {
@@ -317,7 +339,7 @@ impl RowContext<'_> {
     /// A call that was proposed in the same row.
     pub(super) fn proposed(&self, id: CallId) -> Option<&Arc<Call>> {
         self.earlier.iter().rev().find_map(|event| match event {
-            Event::CallProposed { call, .. } if call.id == id => Some(call),
+            Event::Session(SessionEvent::CallProposed { call, .. }) if call.id == id => Some(call),
             _ => None,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::person::Actor;
 use serde::ser::{Serialize, Serializer};
 
@@ -33,7 +33,7 @@ impl Serialize for ToWrite<'_> {
 
 fn write_event<'a>(event: &'a Event, actor: &Actor, frame: RowContext<'_>) -> StoredEvent<'a> {
     match event {
-        Event::SessionOpened { agent, creator, title, metadata, home } => {
+        Event::Session(SessionEvent::SessionOpened { agent, creator, title, metadata, home }) => {
             StoredEvent::SessionOpened {
                 agent: agent.as_ref().into(),
                 creator: (creator != actor).then(|| creator.into()),
@@ -45,96 +45,116 @@ fn write_event<'a>(event: &'a Event, actor: &Actor, frame: RowContext<'_>) -> St
                 }),
             }
         }
-        Event::MessageQueued { message, run, join } => StoredEvent::MessageQueued {
-            message: StoredMessage::new(message, frame),
-            run: Text(*run),
-            join: *join,
-        },
-        Event::RunStarted { run } => StoredEvent::RunStarted { run: Text(*run) },
-        Event::MessageAdded { message } => {
+        Event::Session(SessionEvent::MessageQueued { message, run, join }) => {
+            StoredEvent::MessageQueued {
+                message: StoredMessage::new(message, frame),
+                run: Text(*run),
+                join: *join,
+            }
+        }
+        Event::Session(SessionEvent::RunStarted { run }) => {
+            StoredEvent::RunStarted { run: Text(*run) }
+        }
+        Event::Session(SessionEvent::MessageAdded { message }) => {
             StoredEvent::MessageAdded { message: StoredMessage::new(message, frame) }
         }
-        Event::CallProposed { id, call, clearance } => StoredEvent::CallProposed {
-            id: (*id != call.id).then_some(Text(*id)),
-            call: Box::new(StoredCall::new(call, frame, frame.written(*id).as_ref())),
-            clearance: clearance.as_ref().map(StoredClearance::from),
-        },
-        Event::CallMalformed { call, tool_use_id, tool } => StoredEvent::CallMalformed {
-            call: Text(*call),
-            tool_use_id: tool_use_id.into(),
-            tool: tool.as_ref().into(),
-        },
-        Event::HoldOpened { hold } => {
-            StoredEvent::HoldOpened { hold: Box::new(StoredHold::new(hold, frame)) }
+        Event::Session(SessionEvent::CallProposed { id, call, clearance }) => {
+            StoredEvent::CallProposed {
+                id: (*id != call.id).then_some(Text(*id)),
+                call: Box::new(StoredCall::new(call, frame, frame.written(*id).as_ref())),
+                clearance: clearance.as_ref().map(StoredClearance::from),
+            }
         }
-        Event::HoldUpdated { hold, change } => {
-            StoredEvent::HoldUpdated { hold: Text(*hold), change: StoredChange::new(change, frame) }
+        Event::Session(SessionEvent::CallMalformed { call, tool_use_id, tool }) => {
+            StoredEvent::CallMalformed {
+                call: Text(*call),
+                tool_use_id: tool_use_id.into(),
+                tool: tool.as_ref().into(),
+            }
         }
-        Event::HoldDecided { hold, state } => {
-            StoredEvent::HoldDecided { hold: Text(*hold), state: StoredState::new(state, &[]) }
+        Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => {
+            write_hold_event(event, frame)
         }
-        Event::CallStarted { call, attempt, node } => {
+        Event::Session(SessionEvent::CallStarted { call, attempt, node }) => {
             StoredEvent::CallStarted { call: Text(*call), attempt: *attempt, node: Text(*node) }
         }
-        Event::CallInDoubt { call, evidence, settle } => StoredEvent::CallInDoubt {
-            call: Text(*call),
-            evidence: evidence.into(),
-            settle: Text(*settle),
-        },
-        Event::CallSettled { call, result } => {
+        Event::Session(SessionEvent::CallInDoubt { call, evidence, settle }) => {
+            StoredEvent::CallInDoubt {
+                call: Text(*call),
+                evidence: evidence.into(),
+                settle: Text(*settle),
+            }
+        }
+        Event::Session(SessionEvent::CallSettled { call, result }) => {
             StoredEvent::CallSettled { call: Text(*call), result: result.into() }
         }
-        Event::TurnCounted { run, usage } => {
+        Event::Session(SessionEvent::TurnCounted { run, usage }) => {
             StoredEvent::TurnCounted { run: Text(*run), usage: (*usage).into() }
         }
-        Event::BudgetUsedUp { run, hold, used_up } => StoredEvent::BudgetUsedUp {
-            run: Text(*run),
-            hold: Text(*hold),
-            budget: used_up.of.name().into(),
-            used: used_up.used,
-            limit: used_up.limit,
-        },
-        Event::RunPaused { run } => StoredEvent::RunPaused { run: Text(*run) },
-        Event::RunResumed { run } => StoredEvent::RunResumed { run: Text(*run) },
-        Event::RunCompleted { run } => StoredEvent::RunCompleted { run: Text(*run) },
-        Event::RunFailed { run, error } => {
+        Event::Session(SessionEvent::BudgetUsedUp { run, hold, used_up }) => {
+            StoredEvent::BudgetUsedUp {
+                run: Text(*run),
+                hold: Text(*hold),
+                budget: used_up.of.name().into(),
+                used: used_up.used,
+                limit: used_up.limit,
+            }
+        }
+        Event::Session(SessionEvent::RunPaused { run }) => {
+            StoredEvent::RunPaused { run: Text(*run) }
+        }
+        Event::Session(SessionEvent::RunResumed { run }) => {
+            StoredEvent::RunResumed { run: Text(*run) }
+        }
+        Event::Session(SessionEvent::RunCompleted { run }) => {
+            StoredEvent::RunCompleted { run: Text(*run) }
+        }
+        Event::Session(SessionEvent::RunFailed { run, error }) => {
             StoredEvent::RunFailed { run: Text(*run), error: error.into() }
         }
-        Event::RunStopping { run, by, reason } => StoredEvent::RunStopping {
+        Event::Session(SessionEvent::RunStopping { run, by, reason }) => StoredEvent::RunStopping {
             run: Text(*run),
             by: by.into(),
             reason: reason.as_deref().map(Cow::from),
         },
-        Event::RunCancelled { run } => StoredEvent::RunCancelled { run: Text(*run) },
-        Event::GrantMade { grant } => StoredEvent::GrantMade { grant: grant.as_ref().into() },
-        Event::GrantUsed { grant, call } => {
+        Event::Session(SessionEvent::RunCancelled { run }) => {
+            StoredEvent::RunCancelled { run: Text(*run) }
+        }
+        Event::Session(SessionEvent::GrantMade { grant }) => {
+            StoredEvent::GrantMade { grant: grant.as_ref().into() }
+        }
+        Event::Session(SessionEvent::GrantUsed { grant, call }) => {
             StoredEvent::GrantUsed { grant: Text(*grant), call: Text(*call) }
         }
-        Event::GrantRevoked { grant, by } => {
+        Event::Session(SessionEvent::GrantRevoked { grant, by }) => {
             StoredEvent::GrantRevoked { grant: Text(*grant), by: by.into() }
         }
-        Event::Frozen { by, reason } => {
+        Event::Global(GlobalEvent::Frozen { by, reason }) => {
             StoredEvent::Frozen { by: by.into(), reason: reason.into() }
         }
-        Event::Thawed { by } => StoredEvent::Thawed { by: by.into() },
-        Event::TokenMinted { token } => StoredEvent::TokenMinted { token: token.as_ref().into() },
-        Event::TokenRevoked { token, by } => {
+        Event::Global(GlobalEvent::Thawed { by }) => StoredEvent::Thawed { by: by.into() },
+        Event::Global(GlobalEvent::TokenMinted { token }) => {
+            StoredEvent::TokenMinted { token: token.as_ref().into() }
+        }
+        Event::Global(GlobalEvent::TokenRevoked { token, by }) => {
             StoredEvent::TokenRevoked { token: Text(*token), by: by.into() }
         }
-        Event::LoginLinkMade { person, origin, expires_at } => StoredEvent::LoginLinkMade {
-            person: person.as_str().into(),
-            origin: origin.into(),
-            expires_at: (*expires_at).into(),
-        },
-        Event::LoggedIn { person, via, link } => StoredEvent::LoggedIn {
+        Event::Global(GlobalEvent::LoginLinkMade { person, origin, expires_at }) => {
+            StoredEvent::LoginLinkMade {
+                person: person.as_str().into(),
+                origin: origin.into(),
+                expires_at: (*expires_at).into(),
+            }
+        }
+        Event::Global(GlobalEvent::LoggedIn { person, via, link }) => StoredEvent::LoggedIn {
             person: person.as_str().into(),
             via: via.into(),
             link: link.as_ref().map(Into::into),
         },
-        Event::PolicyInForce { policy, node } => {
+        Event::Global(GlobalEvent::PolicyInForce { policy, node }) => {
             StoredEvent::PolicyInForce { policy: Hex(*policy), node: Text(*node) }
         }
-        Event::AnswerRefused { refused } => StoredEvent::AnswerRefused {
+        Event::Global(GlobalEvent::AnswerRefused { refused }) => StoredEvent::AnswerRefused {
             channel: (&refused.channel).into(),
             identity: refused.identity.as_deref().map(Into::into),
             person: refused.person.as_ref().map(|person| person.as_str().into()),
@@ -142,11 +162,27 @@ fn write_event<'a>(event: &'a Event, actor: &Actor, frame: RowContext<'_>) -> St
             why: (&refused.why).into(),
             unlisted: refused.unlisted,
         },
-        Event::DeliveryFailed { hold, channel, to, why } => StoredEvent::DeliveryFailed {
-            hold: Text(*hold),
-            channel: channel.into(),
-            to: to.into(),
-            why: why.into(),
-        },
+        Event::Global(GlobalEvent::DeliveryFailed { hold, channel, to, why }) => {
+            StoredEvent::DeliveryFailed {
+                hold: Text(*hold),
+                channel: channel.into(),
+                to: to.into(),
+                why: why.into(),
+            }
+        }
+    }
+}
+
+fn write_hold_event<'a>(event: &'a HoldEvent, frame: RowContext<'_>) -> StoredEvent<'a> {
+    match event {
+        HoldEvent::Opened { hold } => {
+            StoredEvent::HoldOpened { hold: Box::new(StoredHold::new(hold, frame)) }
+        }
+        HoldEvent::Updated { hold, change } => {
+            StoredEvent::HoldUpdated { hold: Text(*hold), change: StoredChange::new(change, frame) }
+        }
+        HoldEvent::Decided { hold, state } => {
+            StoredEvent::HoldDecided { hold: Text(*hold), state: StoredState::new(state, &[]) }
+        }
     }
 }

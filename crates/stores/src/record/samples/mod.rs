@@ -38,7 +38,8 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_ms(MS + seconds * 1_000)
 }
 
-const SESSION: SessionId = SessionId(domain::id::Bits(0x019a_84f0_0007_1111_2222_3333_4444_5555));
+pub(super) const SESSION: SessionId =
+    SessionId(domain::id::Bits(0x019a_84f0_0007_1111_2222_3333_4444_5555));
 const HOLD: HoldId = HoldId(domain::id::Bits(0x019a_84f0_0007_aaaa_bbbb_cccc_dddd_eeee));
 const RUN: RunId = RunId(domain::id::Bits(0x019a_84f0_0007_0000_0000_0000_0000_0001));
 const CALL: CallId = CallId(domain::id::Bits(0x019a_84f0_0007_0000_0000_0000_0000_0002));

@@ -7,7 +7,10 @@ use domain::budget::{Resource, Usage, UsedUp};
 use domain::call::{Call, Clearance, ExecutionContext};
 use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
-use domain::event::{Event, RefusedAnswer, Scope as TokenScope, Token, TokenOwner};
+use domain::event::{
+    Event, GlobalEvent, HoldEvent, RefusedAnswer, Scope as TokenScope, SessionEvent, Token,
+    TokenOwner,
+};
 use domain::grant::ClearedBy;
 use domain::hold::{
     CancelReason, Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, SUPERSEDED,
@@ -63,9 +66,12 @@ pub(in crate::record) fn rows() -> Vec<(&'static str, Entry)> {
     let session = session
         .into_iter()
         .map(|(name, events)| (name, row(StreamId::Session(SESSION), person(), events)));
-    let outside = [("outside_hold", vec![Event::HoldOpened { hold: Arc::new(choice()) }])]
-        .into_iter()
-        .map(|(name, events)| (name, row(StreamId::ExternalHold(HOLD), program(), events)));
+    let outside = [(
+        "outside_hold",
+        vec![Event::ExternalHold(HoldEvent::Opened { hold: Arc::new(choice()) })],
+    )]
+    .into_iter()
+    .map(|(name, events)| (name, row(StreamId::ExternalHold(HOLD), program(), events)));
     let house = house()
         .into_iter()
         .map(|(name, events)| (name, row(StreamId::Global, Actor::Runtime, events)));
@@ -96,41 +102,60 @@ fn opening() -> Vec<NamedEvents> {
         by: None,
         ..(*message(3, Role::User, vec![Part::Text("Ana approved it.".into())])).clone()
     });
-    let opened = |title: Option<&str>, metadata| Event::SessionOpened {
-        agent: "ops".into(),
-        creator: program(),
-        title: title.map(str::to_owned),
-        metadata,
-        home: None,
+    let opened = |title: Option<&str>, metadata| {
+        Event::Session(SessionEvent::SessionOpened {
+            agent: "ops".into(),
+            creator: program(),
+            title: title.map(str::to_owned),
+            metadata,
+            home: None,
+        })
     };
-    let at_a_door = Event::SessionOpened {
+    let at_a_door = Event::Session(SessionEvent::SessionOpened {
         agent: "ops".into(),
         creator: program(),
         title: None,
         metadata: Value::Null,
         home: Some(Home { door: "worlds".into(), place: "my-world/chat-7".into() }),
-    };
+    });
     vec![
         ("session_opened", vec![opened(Some("Clean up"), json!({"from": "cron", "n": 1.5}))]),
         ("session_opened_at_a_door", vec![at_a_door]),
         ("session_opened_bare", vec![opened(None, Value::Null)]),
         (
             "message_queued",
-            vec![Event::MessageQueued { message: said.clone(), run: RUN, join: true }],
+            vec![Event::Session(SessionEvent::MessageQueued {
+                message: said.clone(),
+                run: RUN,
+                join: true,
+            })],
         ),
-        ("message", vec![Event::RunStarted { run: RUN }, Event::MessageAdded { message: said }]),
-        ("message_by_somebody", vec![Event::MessageAdded { message: somebody }]),
-        ("message_by_a_made_login", vec![Event::MessageAdded { message: by_a_made_login }]),
-        ("message_by_runtime", vec![Event::MessageAdded { message: decided }]),
+        (
+            "message",
+            vec![
+                Event::Session(SessionEvent::RunStarted { run: RUN }),
+                Event::Session(SessionEvent::MessageAdded { message: said }),
+            ],
+        ),
+        (
+            "message_by_somebody",
+            vec![Event::Session(SessionEvent::MessageAdded { message: somebody })],
+        ),
+        (
+            "message_by_a_made_login",
+            vec![Event::Session(SessionEvent::MessageAdded { message: by_a_made_login })],
+        ),
+        (
+            "message_by_runtime",
+            vec![Event::Session(SessionEvent::MessageAdded { message: decided })],
+        ),
     ]
 }
 
 fn calls() -> Vec<NamedEvents> {
     let clearance = |by| Some(Clearance { by, at: at(1), execute_by: at(86_401) });
-    let proposed = |call: &Arc<Call>, clearance| Event::CallProposed {
-        id: call.id,
-        call: call.clone(),
-        clearance,
+    let proposed = |call: &Arc<Call>, clearance| {
+        Event::Session(SessionEvent::CallProposed { id: call.id, call: call.clone(), clearance })
     };
     let result = Part::ToolResult {
         call: CALL,
@@ -142,10 +167,10 @@ fn calls() -> Vec<NamedEvents> {
         (
             "turn",
             vec![
-                Event::MessageAdded { message: turn_of(&call()) },
+                Event::Session(SessionEvent::MessageAdded { message: turn_of(&call()) }),
                 proposed(&call(), None),
-                Event::HoldOpened { hold: Arc::new(pending()) },
-                Event::RunPaused { run: RUN },
+                Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold: Arc::new(pending()) })),
+                Event::Session(SessionEvent::RunPaused { run: RUN }),
             ],
         ),
         ("call_by_rule", vec![proposed(&call(), clearance(ClearedBy::Rule(Some("reads".into()))))]),
@@ -164,39 +189,59 @@ fn calls() -> Vec<NamedEvents> {
         ),
         (
             "call_confirmed",
-            vec![Event::CallProposed {
+            vec![Event::Session(SessionEvent::CallProposed {
                 id: CallId::new(MS, 10),
                 call: rare_call(),
                 clearance: clearance(ClearedBy::People(HOLD)),
-            }],
+            })],
         ),
         (
             "call_malformed",
-            vec![Event::CallMalformed {
+            vec![Event::Session(SessionEvent::CallMalformed {
                 call: CALL,
                 tool_use_id: "toolu_01".into(),
                 tool: "no_such".into(),
-            }],
+            })],
         ),
-        ("call_started", vec![Event::CallStarted { call: CALL, attempt: 2, node: NODE }]),
+        (
+            "call_started",
+            vec![Event::Session(SessionEvent::CallStarted { call: CALL, attempt: 2, node: NODE })],
+        ),
         (
             "call_in_doubt",
-            vec![Event::CallInDoubt { call: CALL, evidence: "pid 7 is gone".into(), settle: HOLD }],
+            vec![Event::Session(SessionEvent::CallInDoubt {
+                call: CALL,
+                evidence: "pid 7 is gone".into(),
+                settle: HOLD,
+            })],
         ),
         (
             "call_settled",
-            vec![Event::CallSettled { call: CALL, result: ToolResult::output("214 rows") }],
+            vec![Event::Session(SessionEvent::CallSettled {
+                call: CALL,
+                result: ToolResult::output("214 rows"),
+            })],
         ),
-        ("results", vec![Event::MessageAdded { message: message(4, Role::Tool, vec![result]) }]),
+        (
+            "results",
+            vec![Event::Session(SessionEvent::MessageAdded {
+                message: message(4, Role::Tool, vec![result]),
+            })],
+        ),
     ]
 }
 
 fn deciding() -> Vec<NamedEvents> {
-    let updated = |change| vec![Event::HoldUpdated { hold: HOLD, change }];
+    let updated = |change| {
+        vec![Event::Session(SessionEvent::Hold(HoldEvent::Updated { hold: HOLD, change }))]
+    };
     let answered = |answer, proof| {
         let vote = vote(answer, proof);
         let decision = Decision::People { voters: vec![vote.by.clone()], vote };
-        vec![Event::HoldDecided { hold: HOLD, state: HoldState::Answered(decision) }]
+        vec![Event::Session(SessionEvent::Hold(HoldEvent::Decided {
+            hold: HOLD,
+            state: HoldState::Answered(decision),
+        }))]
     };
     let channel = || Proof::Channel { name: "feishu".into(), message: "om_1".into() };
     let edited = Answer::Approve {
@@ -249,20 +294,29 @@ fn deciding() -> Vec<NamedEvents> {
         ("hold_unclaimed", updated(HoldChange::Unclaimed)),
         ("hold_revealed", updated(HoldChange::Revealed(ana()))),
         ("hold_outcome", updated(HoldChange::Outcome(HoldOutcome::Executing))),
-        ("decided_approved", vec![Event::HoldDecided { hold: HOLD, state: approved() }]),
+        (
+            "decided_approved",
+            vec![Event::Session(SessionEvent::Hold(HoldEvent::Decided {
+                hold: HOLD,
+                state: approved(),
+            }))],
+        ),
         (
             "decided_denied",
-            vec![Event::HoldDecided {
+            vec![Event::Session(SessionEvent::Hold(HoldEvent::Decided {
                 hold: HOLD,
                 state: HoldState::Denied(Decision::People {
                     vote: vote(deny, Proof::Login),
                     voters: vec![ana()],
                 }),
-            }],
+            }))],
         ),
         (
             "decided_by_rule",
-            vec![Event::HoldDecided { hold: HOLD, state: HoldState::Denied(automatic) }],
+            vec![Event::Session(SessionEvent::Hold(HoldEvent::Decided {
+                hold: HOLD,
+                state: HoldState::Denied(automatic),
+            }))],
         ),
         ("decided_respond", answered(Answer::Respond { content: "42".into() }, Proof::Login)),
         (
@@ -283,7 +337,10 @@ fn deciding() -> Vec<NamedEvents> {
         ),
         (
             "decided_expired",
-            vec![Event::HoldDecided { hold: HOLD, state: HoldState::Expired { at: at(3) } }],
+            vec![Event::Session(SessionEvent::Hold(HoldEvent::Decided {
+                hold: HOLD,
+                state: HoldState::Expired { at: at(3) },
+            }))],
         ),
         ("decided_cancelled", cancelled(CancelReason::Unstated)),
         ("decided_cancelled_as_stated", cancelled(CancelReason::Stated(SUPERSEDED.into()))),
@@ -292,24 +349,36 @@ fn deciding() -> Vec<NamedEvents> {
 
 fn cancelled(reason: CancelReason) -> Vec<Event> {
     let state = HoldState::Cancelled { by: Actor::Runtime, reason, at: at(3) };
-    vec![Event::HoldDecided { hold: HOLD, state }]
+    vec![Event::Session(SessionEvent::Hold(HoldEvent::Decided { hold: HOLD, state }))]
 }
 
 fn ending() -> Vec<NamedEvents> {
-    let grants = grants().into_iter().map(|(_, grant)| Event::GrantMade { grant: Arc::new(grant) });
+    let grants = grants()
+        .into_iter()
+        .map(|(_, grant)| Event::Session(SessionEvent::GrantMade { grant: Arc::new(grant) }));
     let grant = GrantId::new(MS, 8);
     vec![
-        ("run_resumed", vec![Event::RunResumed { run: RUN }]),
-        ("run_completed", vec![Event::RunCompleted { run: RUN }]),
-        ("run_failed", vec![Event::RunFailed { run: RUN, error: "the model is busy".into() }]),
+        ("run_resumed", vec![Event::Session(SessionEvent::RunResumed { run: RUN })]),
+        ("run_completed", vec![Event::Session(SessionEvent::RunCompleted { run: RUN })]),
+        (
+            "run_failed",
+            vec![Event::Session(SessionEvent::RunFailed {
+                run: RUN,
+                error: "the model is busy".into(),
+            })],
+        ),
         (
             "run_stopping",
-            vec![Event::RunStopping { run: RUN, by: person(), reason: Some("enough".into()) }],
+            vec![Event::Session(SessionEvent::RunStopping {
+                run: RUN,
+                by: person(),
+                reason: Some("enough".into()),
+            })],
         ),
-        ("run_cancelled", vec![Event::RunCancelled { run: RUN }]),
+        ("run_cancelled", vec![Event::Session(SessionEvent::RunCancelled { run: RUN })]),
         ("grant_made", grants.collect()),
-        ("grant_used", vec![Event::GrantUsed { grant, call: CALL }]),
-        ("grant_revoked", vec![Event::GrantRevoked { grant, by: person() }]),
+        ("grant_used", vec![Event::Session(SessionEvent::GrantUsed { grant, call: CALL })]),
+        ("grant_revoked", vec![Event::Session(SessionEvent::GrantRevoked { grant, by: person() })]),
     ]
 }
 
@@ -321,16 +390,16 @@ fn spending() -> Vec<NamedEvents> {
         (
             "turn_counted",
             vec![
-                Event::TurnCounted { run: RUN, usage },
-                Event::TurnCounted { run: RUN, usage: cheap },
+                Event::Session(SessionEvent::TurnCounted { run: RUN, usage }),
+                Event::Session(SessionEvent::TurnCounted { run: RUN, usage: cheap }),
             ],
         ),
         (
             "budget_used_up",
             vec![
-                Event::BudgetUsedUp { run: RUN, hold: HOLD, used_up },
-                Event::HoldOpened { hold: Arc::new(go_on()) },
-                Event::RunPaused { run: RUN },
+                Event::Session(SessionEvent::BudgetUsedUp { run: RUN, hold: HOLD, used_up }),
+                Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold: Arc::new(go_on()) })),
+                Event::Session(SessionEvent::RunPaused { run: RUN }),
             ],
         ),
     ]
@@ -353,30 +422,34 @@ fn refusals() -> Vec<Event> {
         unlisted: 0,
         ..all.clone()
     };
-    [all, nothing].map(|refused| Event::AnswerRefused { refused: Box::new(refused) }).into()
+    [all, nothing]
+        .map(|refused| Event::Global(GlobalEvent::AnswerRefused { refused: Box::new(refused) }))
+        .into()
 }
 
 fn house() -> Vec<NamedEvents> {
-    let token = |owner, scopes: &[TokenScope], note: Option<&str>| Event::TokenMinted {
-        token: Box::new(Token {
-            id: TokenId::new(MS, 4),
-            scopes: scopes.to_vec(),
-            secret: Digest::of(b"a secret"),
-            minted_by: person(),
-            through: match &owner {
-                // What version 1 says of it.
-                TokenOwner::Person(_) => Some(EarlierHand::Unrecorded),
-                TokenOwner::Program(_) => None,
-            },
-            owner,
-            minted_at: at(0),
-            expires_at: note.map(|_| at(86_400)),
-            note: note.map(str::to_owned),
-        }),
+    let token = |owner, scopes: &[TokenScope], note: Option<&str>| {
+        Event::Global(GlobalEvent::TokenMinted {
+            token: Box::new(Token {
+                id: TokenId::new(MS, 4),
+                scopes: scopes.to_vec(),
+                secret: Digest::of(b"a secret"),
+                minted_by: person(),
+                through: match &owner {
+                    // What version 1 says of it.
+                    TokenOwner::Person(_) => Some(EarlierHand::Unrecorded),
+                    TokenOwner::Program(_) => None,
+                },
+                owner,
+                minted_at: at(0),
+                expires_at: note.map(|_| at(86_400)),
+                note: note.map(str::to_owned),
+            }),
+        })
     };
     let through = |owner, hand: Option<EarlierHand>| {
         let mut minted = token(owner, &[TokenScope::Answer], None);
-        if let Event::TokenMinted { token } = &mut minted {
+        if let Event::Global(GlobalEvent::TokenMinted { token }) = &mut minted {
             token.through = hand;
         }
         minted
@@ -384,8 +457,11 @@ fn house() -> Vec<NamedEvents> {
     let made_by = CredentialMaker::new(Actor::Person(ana()));
     let sent = LinkOrigin { made_by, channel: Some("feishu".into()) };
     vec![
-        ("frozen", vec![Event::Frozen { by: person(), reason: "smoke".into() }]),
-        ("thawed", vec![Event::Thawed { by: person() }]),
+        (
+            "frozen",
+            vec![Event::Global(GlobalEvent::Frozen { by: person(), reason: "smoke".into() })],
+        ),
+        ("thawed", vec![Event::Global(GlobalEvent::Thawed { by: person() })]),
         (
             "token_minted",
             vec![
@@ -393,7 +469,13 @@ fn house() -> Vec<NamedEvents> {
                 token(TokenOwner::Program("ci".into()), &[TokenScope::Ask], None),
             ],
         ),
-        ("token_revoked", vec![Event::TokenRevoked { token: TokenId::new(MS, 4), by: person() }]),
+        (
+            "token_revoked",
+            vec![Event::Global(GlobalEvent::TokenRevoked {
+                token: TokenId::new(MS, 4),
+                by: person(),
+            })],
+        ),
         (
             "token_minted_through",
             vec![
@@ -408,28 +490,50 @@ fn house() -> Vec<NamedEvents> {
         (
             "login_link_made",
             vec![
-                Event::LoginLinkMade { person: ana(), origin: origin(), expires_at: at(900) },
-                Event::LoginLinkMade { person: ana(), origin: sent, expires_at: at(900) },
+                Event::Global(GlobalEvent::LoginLinkMade {
+                    person: ana(),
+                    origin: origin(),
+                    expires_at: at(900),
+                }),
+                Event::Global(GlobalEvent::LoginLinkMade {
+                    person: ana(),
+                    origin: sent,
+                    expires_at: at(900),
+                }),
             ],
         ),
-        ("logged_in", vec![Event::LoggedIn { person: ana(), via: "link".into(), link: None }]),
+        (
+            "logged_in",
+            vec![Event::Global(GlobalEvent::LoggedIn {
+                person: ana(),
+                via: "link".into(),
+                link: None,
+            })],
+        ),
         (
             "logged_in_by_link",
-            vec![Event::LoggedIn { person: ana(), via: "web".into(), link: Some(origin()) }],
+            vec![Event::Global(GlobalEvent::LoggedIn {
+                person: ana(),
+                via: "web".into(),
+                link: Some(origin()),
+            })],
         ),
         (
             "policy_in_force",
-            vec![Event::PolicyInForce { policy: Digest::of(b"a policy"), node: NODE }],
+            vec![Event::Global(GlobalEvent::PolicyInForce {
+                policy: Digest::of(b"a policy"),
+                node: NODE,
+            })],
         ),
         ("answer_refused", refusals()),
         (
             "delivery_failed",
-            vec![Event::DeliveryFailed {
+            vec![Event::Global(GlobalEvent::DeliveryFailed {
                 hold: HoldId::new(MS, 5),
                 channel: "feishu".into(),
                 to: "oc_1".into(),
                 why: "it cannot be done: the bot is not in the chat".into(),
-            }],
+            })],
         ),
     ]
 }

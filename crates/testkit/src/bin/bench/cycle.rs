@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use domain::answer::{Answer, Scope as Reach};
 use domain::digest::Digest;
-use domain::event::{Event, Scope, TokenOwner};
+use domain::event::{Event, HoldEvent, Scope, SessionEvent, TokenOwner};
 use domain::id::NodeId;
 use domain::message::Part;
 use domain::outcome::{Outcome, Output};
@@ -221,7 +221,7 @@ async fn client(
             loop {
                 let Some(Followed::Event(happening)) = follow.next().await? else { continue };
                 match happening.event() {
-                    Event::HoldOpened { hold } => {
+                    Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold })) => {
                         let digest = hold.digest();
                         let answer =
                             Answer::Approve { scope: Reach::Once, arguments: None, note: None };
@@ -236,7 +236,7 @@ async fn client(
                             .await?;
                         answered = Some((digest, asked));
                     }
-                    Event::RunCompleted { .. } => {
+                    Event::Session(SessionEvent::RunCompleted { .. }) => {
                         // Looked up only now: when the answer is acknowledged the tool may not have begun.
                         if let Some((digest, asked)) = answered {
                             let began = begun.lock().expect("sound").remove(&digest);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use domain::answer::{Answer, Scope};
-use domain::event::Event;
+use domain::event::{HoldEvent, SessionEvent};
 use domain::hold::{Decision, HoldState, Vote};
 use domain::id::{MessageId, TokenId};
 use domain::message::{Message, Origin, Part, Role};
@@ -115,9 +115,9 @@ fn approve(stage: &mut Stage, number: u128) -> Commit {
     };
     let decision = Decision::People { vote: vote.into(), voters: vec![PersonId::new("ana")] };
     let events = vec![
-        Event::HoldDecided { hold, state: HoldState::Approved(decision) },
-        Event::CallStarted { call: asked.id, attempt: 1, node: node(1) },
-        Event::RunResumed { run: run_of(stage) },
+        SessionEvent::Hold(HoldEvent::Decided { hold, state: HoldState::Approved(decision) }),
+        SessionEvent::CallStarted { call: asked.id, attempt: 1, node: node(1) },
+        SessionEvent::RunResumed { run: run_of(stage) },
     ];
     stage.commit(events, person("ana"))
 }
@@ -132,8 +132,8 @@ fn settle(stage: &mut Stage, number: u128) -> Commit {
         result: result.clone(),
     };
     let events = vec![
-        Event::CallSettled { call: call.id, result },
-        Event::MessageAdded { message: message(3, number, Role::Tool, part) },
+        SessionEvent::CallSettled { call: call.id, result },
+        SessionEvent::MessageAdded { message: message(3, number, Role::Tool, part) },
     ];
     stage.commit(events, Actor::Runtime)
 }
@@ -141,8 +141,8 @@ fn settle(stage: &mut Stage, number: u128) -> Commit {
 fn conclude(stage: &mut Stage, number: u128) -> Commit {
     let part = Part::Text("The old orders are gone.".into());
     let events = vec![
-        Event::MessageAdded { message: message(4, number, Role::Assistant, part) },
-        Event::RunCompleted { run: run_of(stage) },
+        SessionEvent::MessageAdded { message: message(4, number, Role::Assistant, part) },
+        SessionEvent::RunCompleted { run: run_of(stage) },
     ];
     stage.commit(events, Actor::Runtime)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use domain::event::{Event, Scope, TokenOwner};
+use domain::event::{Event, HoldEvent, Scope, SessionEvent, TokenOwner};
 use domain::id::{HoldId, SessionId};
 use domain::person::{Actor, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
@@ -137,8 +137,12 @@ async fn paused(
     loop {
         if let Some(Followed::Event(happening)) = follow.next().await? {
             match (happening.event(), opened) {
-                (Event::HoldOpened { hold }, _) => opened = Some(hold.id),
-                (Event::RunPaused { .. }, Some(hold)) => return Ok((session, hold)),
+                (Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold })), _) => {
+                    opened = Some(hold.id)
+                }
+                (Event::Session(SessionEvent::RunPaused { .. }), Some(hold)) => {
+                    return Ok((session, hold));
+                }
                 _ => {}
             }
         }

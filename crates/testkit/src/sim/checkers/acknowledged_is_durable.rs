@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use domain::answer::Answer;
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::hold::{Hold, HoldChange, HoldOutcome, HoldState, Vote};
-use domain::id::{HoldId, StreamId};
+use domain::id::{HoldId, MessageId, StreamId};
 use domain::outcome::ToolResult;
 use ports::store::Entry;
 
@@ -43,12 +43,12 @@ fn is_there(evidence: &Evidence<'_>, told: &Told) -> bool {
         }),
         (Errand::Say { session, text, .. }, Word::Said(said)) => any(on_disk, |entry, event| {
             entry.stream == StreamId::Session(*session)
-                && event.message_id() == Some(said.message)
+                && message_id(event) == Some(said.message)
                 && is_said(event, text)
         }),
         (Errand::Say { session, text, .. }, Word::Again(id)) => any(on_disk, |entry, event| {
             entry.stream == StreamId::Session(*session)
-                && event.message_id().is_some_and(|message| message.to_string().as_bytes() == *id)
+                && message_id(event).is_some_and(|message| message.to_string().as_bytes() == *id)
                 && is_said(event, text)
         }),
         (Errand::Answer { who, hold, digest, answer }, Word::Hold(_)) => {
@@ -76,22 +76,23 @@ fn is_there(evidence: &Evidence<'_>, told: &Told) -> bool {
         }
         (Errand::CancelRun { run: wanted, .. }, Word::Done) => any(
             on_disk,
-            |_, event| matches!(event, Event::RunStopping { run, .. } | Event::RunCancelled { run } if run == wanted),
+            |_, event| matches!(event, Event::Session(SessionEvent::RunStopping { run, .. } | SessionEvent::RunCancelled { run }) if run == wanted),
         ),
-        (Errand::RetryRun { run: wanted, .. }, Word::Done) => {
-            any(since, |_, event| matches!(event, Event::RunResumed { run } if run == wanted))
-        }
+        (Errand::RetryRun { run: wanted, .. }, Word::Done) => any(
+            since,
+            |_, event| matches!(event, Event::Session(SessionEvent::RunResumed { run }) if run == wanted),
+        ),
         (Errand::RevokeGrant { grant: wanted }, Word::Done) => any(
             on_disk,
-            |_, event| matches!(event, Event::GrantRevoked { grant, .. } if grant == wanted),
+            |_, event| matches!(event, Event::Session(SessionEvent::GrantRevoked { grant, .. }) if grant == wanted),
         ),
         (Errand::Freeze | Errand::Thaw, Word::Done) => {
             let wanted = matches!(told.errand, Errand::Freeze);
             let mut frozen = false;
             at_some_moment(on_disk, told.asked, |event| {
                 match event {
-                    Some(Event::Frozen { .. }) => frozen = true,
-                    Some(Event::Thawed { .. }) => frozen = false,
+                    Some(Event::Global(GlobalEvent::Frozen { .. })) => frozen = true,
+                    Some(Event::Global(GlobalEvent::Thawed { .. })) => frozen = false,
                     _ => {}
                 }
                 frozen == wanted
@@ -99,13 +100,14 @@ fn is_there(evidence: &Evidence<'_>, told: &Told) -> bool {
         }
         (Errand::Ask { .. }, Word::Hold(hold)) => any(on_disk, |_, event| is_held(event, hold)),
         (Errand::Ask { .. }, Word::Again(id)) => any(on_disk, |entry, event| {
-            matches!(event, Event::HoldOpened { .. }) && entry.stream.to_string().as_bytes() == *id
+            matches!(event.hold_event(), Some(HoldEvent::Opened { .. }))
+                && entry.stream.to_string().as_bytes() == *id
         }),
         (Errand::Begin { hold }, Word::Hold(_)) => {
             let begun = HoldChange::Outcome(HoldOutcome::Executing);
             any(
                 on_disk,
-                |_, event| matches!(event, Event::HoldUpdated { hold: of, change } if of == hold && *change == begun),
+                |_, event| matches!(event.hold_event(), Some(HoldEvent::Updated { hold: of, change }) if of == hold && *change == begun),
             )
         }
         (Errand::Report { hold, succeeded }, Word::Hold(_)) => {
@@ -135,23 +137,27 @@ fn at_some_moment(
 }
 
 fn is_opened(event: &Event, key: &str) -> bool {
-    matches!(event, Event::SessionOpened { title, .. } if title.as_deref() == Some(key))
+    matches!(event, Event::Session(SessionEvent::SessionOpened { title, .. }) if title.as_deref() == Some(key))
+}
+
+fn message_id(event: &Event) -> Option<MessageId> {
+    event.session_event()?.message_id()
 }
 
 fn is_said(event: &Event, said: &str) -> bool {
     matches!(
         event,
-        Event::MessageQueued { message, .. } | Event::MessageAdded { message } if message.text() == said
+        Event::Session(SessionEvent::MessageQueued { message, .. } | SessionEvent::MessageAdded { message }) if message.text() == said
     )
 }
 
 fn is_held(event: &Event, hold: &Hold) -> bool {
-    matches!(event, Event::HoldOpened { hold: opened } if opened.id == hold.id)
+    matches!(event.hold_event(), Some(HoldEvent::Opened { hold: opened }) if opened.id == hold.id)
 }
 
 fn claims(event: Option<&Event>, wanted: HoldId, holder: &mut Option<String>) {
-    match event {
-        Some(Event::HoldUpdated { hold, change }) if *hold == wanted => match change {
+    match event.and_then(Event::hold_event) {
+        Some(HoldEvent::Updated { hold, change }) if *hold == wanted => match change {
             HoldChange::Claimed(who) => *holder = Some(who.to_string()),
             HoldChange::Unclaimed => *holder = None,
             _ => {}
@@ -162,30 +168,41 @@ fn claims(event: Option<&Event>, wanted: HoldId, holder: &mut Option<String>) {
 
 fn is_withdrawn(event: &Event, wanted: HoldId, who: &str) -> bool {
     matches!(
-        event,
-        Event::HoldDecided { hold, state: HoldState::Cancelled { by, .. } }
+        event.hold_event(),
+        Some(HoldEvent::Decided { hold, state: HoldState::Cancelled { by, .. } })
             if *hold == wanted && by.as_str() == who
     )
 }
 
 /// An approval that was taken back settles its call, or closes the way to a second phase.
 fn is_taken_back(on_disk: &[Entry], since: &[Entry], wanted: HoldId) -> bool {
-    let call = on_disk.iter().flat_map(|entry| &*entry.events).find_map(|event| match event {
-        Event::HoldOpened { hold } if hold.id == wanted => hold.call_id(),
-        _ => None,
+    let call = on_disk.iter().flat_map(|entry| &*entry.events).find_map(|event| {
+        match event.hold_event() {
+            Some(HoldEvent::Opened { hold }) if hold.id == wanted => hold.call_id(),
+            _ => None,
+        }
     });
     let says_so = |result: &ToolResult| result.content.contains(TAKEN_BACK);
     any(since, |_, event| match event {
-        Event::CallSettled { call: settled, result } => Some(*settled) == call && says_so(result),
-        Event::HoldUpdated { hold, change: HoldChange::Outcome(HoldOutcome::Failed(result)) } => {
-            *hold == wanted && says_so(result)
+        Event::Session(SessionEvent::CallSettled { call: settled, result }) => {
+            Some(*settled) == call && says_so(result)
         }
+        Event::Session(SessionEvent::Hold(HoldEvent::Updated {
+            hold,
+            change: HoldChange::Outcome(HoldOutcome::Failed(result)),
+        }))
+        | Event::ExternalHold(HoldEvent::Updated {
+            hold,
+            change: HoldChange::Outcome(HoldOutcome::Failed(result)),
+        }) => *hold == wanted && says_so(result),
         _ => false,
     })
 }
 
 fn is_reported(event: &Event, wanted: HoldId, succeeded: bool) -> bool {
-    let Event::HoldUpdated { hold, change: HoldChange::Outcome(outcome) } = event else {
+    let Some(HoldEvent::Updated { hold, change: HoldChange::Outcome(outcome) }) =
+        event.hold_event()
+    else {
         return false;
     };
     *hold == wanted
@@ -194,11 +211,11 @@ fn is_reported(event: &Event, wanted: HoldId, succeeded: bool) -> bool {
 }
 
 fn votes(event: &Event, wanted: HoldId) -> Vec<&Arc<Vote>> {
-    match event {
-        Event::HoldDecided { hold, state } if *hold == wanted => {
+    match event.hold_event() {
+        Some(HoldEvent::Decided { hold, state }) if *hold == wanted => {
             state.decision().and_then(|decision| decision.vote()).into_iter().collect()
         }
-        Event::HoldUpdated { hold, change } if *hold == wanted => match change {
+        Some(HoldEvent::Updated { hold, change }) if *hold == wanted => match change {
             HoldChange::Voted(vote) => vec![vote],
             HoldChange::Revised { votes, .. } => votes.iter().collect(),
             _ => Vec::new(),
@@ -212,12 +229,13 @@ fn once_under_its_key(evidence: &Evidence<'_>) -> Verdict {
     let mut texts = std::collections::BTreeMap::<String, std::collections::BTreeSet<_>>::new();
     for (_, _, event) in evidence.events() {
         match event {
-            Event::SessionOpened { title: Some(title), .. } => {
+            Event::Session(SessionEvent::SessionOpened { title: Some(title), .. }) => {
                 *titles.entry(title).or_default() += 1;
             }
-            Event::MessageQueued { message, .. } | Event::MessageAdded { message }
-                if message.role == domain::message::Role::User =>
-            {
+            Event::Session(
+                SessionEvent::MessageQueued { message, .. }
+                | SessionEvent::MessageAdded { message },
+            ) if message.role == domain::message::Role::User => {
                 let text = message.text().into_owned();
                 if text.starts_with("message ") {
                     texts.entry(text).or_default().insert(message.id);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::id::CallId;
 use domain::tool::Effects;
 
@@ -26,10 +26,10 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut stands: BTreeMap<CallId, (CallId, u32)> = BTreeMap::new();
     for (index, _, event) in evidence.events() {
         match event {
-            Event::CallProposed { id, call, .. } => {
+            Event::Session(SessionEvent::CallProposed { id, call, .. }) => {
                 stands.insert(*id, (call.id, call.revision));
             }
-            Event::CallStarted { call, attempt, .. } => {
+            Event::Session(SessionEvent::CallStarted { call, attempt, .. }) => {
                 let Some((done, since)) = stands.get(call).and_then(|which| seen.get(which)) else {
                     continue;
                 };

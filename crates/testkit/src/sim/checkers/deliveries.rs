@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::hold::HoldState;
 use domain::id::{HoldId, StreamId};
 
@@ -14,11 +14,11 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut decided: BTreeMap<HoldId, (usize, &HoldState)> = BTreeMap::new();
     for (index, entry, event) in evidence.events() {
         let StreamId::ExternalHold(id) = entry.stream else { continue };
-        match event {
-            Event::HoldDecided { state, .. } => {
+        match event.hold_event() {
+            Some(HoldEvent::Decided { state, .. }) => {
                 decided.insert(id, (index, state));
             }
-            Event::HoldOpened { hold } if !hold.is_pending() => {
+            Some(HoldEvent::Opened { hold }) if !hold.is_pending() => {
                 decided.insert(id, (index, &hold.state));
             }
             _ => {}

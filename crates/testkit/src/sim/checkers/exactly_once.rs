@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::outcome::ResultKind;
 use domain::tool::Effects;
 
@@ -46,7 +46,7 @@ fn transactions(evidence: &Evidence<'_>) -> Verdict {
         return Err(format!("{call} revision {revision} changed things {count} times"));
     }
     for (_, _, event) in evidence.events() {
-        let Event::CallSettled { call, result } = event else { continue };
+        let Event::Session(SessionEvent::CallSettled { call, result }) = event else { continue };
         let claims = result.kind == ResultKind::Output && result.content.contains("did shift");
         if claims && !made.keys().any(|(made, _)| made == call) {
             return Err(format!("{call} is said to have changed things, and did not"));

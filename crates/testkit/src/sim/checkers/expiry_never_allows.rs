@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::hold::{Hold, HoldState};
 use domain::id::{CallId, HoldId};
 use domain::limits::EXECUTE_WITHIN_MS;
@@ -18,17 +18,19 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut approved: BTreeMap<CallId, Timestamp> = BTreeMap::new();
     for (index, entry, event) in evidence.events() {
         match event {
-            Event::HoldOpened { hold } => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
+            | Event::ExternalHold(HoldEvent::Opened { hold }) => {
                 open.insert(hold.id, (index, hold.clone()));
             }
-            Event::HoldDecided { hold, state } => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Decided { hold, state }))
+            | Event::ExternalHold(HoldEvent::Decided { hold, state }) => {
                 let Some((since, held)) = open.get(hold) else { continue };
                 judge(evidence, held, *since, index, state, entry.at)?;
                 if let (HoldState::Approved(_), Some(call)) = (state, held.call_id()) {
                     approved.insert(call, entry.at);
                 }
             }
-            Event::CallStarted { call, .. } => {
+            Event::Session(SessionEvent::CallStarted { call, .. }) => {
                 let too_old = |at: &Timestamp| at.plus_ms(EXECUTE_WITHIN_MS) <= entry.at;
                 if approved.get(call).is_some_and(too_old) {
                     return Err(format!("{call} was started on an approval that was too old"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::answer::{Answer, Scope};
 use domain::call::{Call, Clearance, ExecutionContext, Proposal};
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::grant::{ClearedBy, Covers, Grant};
 use domain::hold::{
     Decision, Hold, HoldChange, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of,
@@ -145,7 +145,8 @@ impl Fabricated {
     pub(super) fn folded(&self) -> Session {
         let mut folded = Session::begin(session());
         for entry in self.journal.iter().filter(|it| it.stream == StreamId::Session(session())) {
-            entry.events.iter().for_each(|event| folded.apply(event, entry.at));
+            let events = entry.events.iter().filter_map(Event::session_event);
+            events.for_each(|event| folded.apply(event, entry.at));
         }
         folded
     }
@@ -312,47 +313,58 @@ pub(super) fn denied(hold: &Hold, who: &str) -> HoldState {
 // --- what happened
 
 pub(super) fn opened_by(creator: &str) -> Event {
-    Event::SessionOpened {
+    Event::Session(SessionEvent::SessionOpened {
         agent: "ops".into(),
         creator: Actor::Person(person(creator)),
         title: Some("session 1".into()),
         metadata: Value::Null,
         home: None,
-    }
+    })
 }
 
 pub(super) fn proposed(call: &Arc<Call>, by: Option<ClearedBy>) -> Event {
     let at = Timestamp::from_ms(0);
     let clearance = by.map(|by| Clearance { by, at, execute_by: at.plus_ms(1_000) });
-    Event::CallProposed { id: call.id, call: call.clone(), clearance }
+    Event::Session(SessionEvent::CallProposed { id: call.id, call: call.clone(), clearance })
 }
 
 pub(super) fn held(hold: &Hold) -> Event {
-    Event::HoldOpened { hold: Arc::new(hold.clone()) }
+    of_hold(hold, HoldEvent::Opened { hold: Arc::new(hold.clone()) })
 }
 
 pub(super) fn decided(hold: &Hold, state: HoldState) -> Event {
-    Event::HoldDecided { hold: hold.id, state }
+    of_hold(hold, HoldEvent::Decided { hold: hold.id, state })
 }
 
 pub(super) fn updated(hold: &Hold, change: HoldChange) -> Event {
-    Event::HoldUpdated { hold: hold.id, change }
+    of_hold(hold, HoldEvent::Updated { hold: hold.id, change })
+}
+
+/// In the stream that the hold belongs to.
+fn of_hold(hold: &Hold, event: HoldEvent) -> Event {
+    match hold.session() {
+        Some(_) => Event::Session(SessionEvent::Hold(event)),
+        None => Event::ExternalHold(event),
+    }
 }
 
 pub(super) fn started(call: &Call, attempt: u32) -> Event {
-    Event::CallStarted { call: call.id, attempt, node: node() }
+    Event::Session(SessionEvent::CallStarted { call: call.id, attempt, node: node() })
 }
 
 pub(super) fn settled(call: &Call, said: &str) -> Event {
-    Event::CallSettled { call: call.id, result: ToolResult::output(said) }
+    Event::Session(SessionEvent::CallSettled { call: call.id, result: ToolResult::output(said) })
 }
 
 pub(super) fn frozen() -> Event {
-    Event::Frozen { by: Actor::Person(person("root")), reason: "an incident".into() }
+    Event::Global(GlobalEvent::Frozen {
+        by: Actor::Person(person("root")),
+        reason: "an incident".into(),
+    })
 }
 
 pub(super) fn thawed() -> Event {
-    Event::Thawed { by: Actor::Person(person("root")) }
+    Event::Global(GlobalEvent::Thawed { by: Actor::Person(person("root")) })
 }
 
 pub(super) fn message(n: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -370,5 +382,7 @@ pub(super) fn message(n: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
 }
 
 pub(super) fn said(n: u128, role: Role, text: &str) -> Event {
-    Event::MessageAdded { message: message(n, role, vec![Part::Text(text.to_owned())]) }
+    Event::Session(SessionEvent::MessageAdded {
+        message: message(n, role, vec![Part::Text(text.to_owned())]),
+    })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::event::Event;
+use domain::event::HoldEvent;
 use domain::hold::HoldState;
 use domain::id::HoldId;
 use domain::refusal::Refusal;
@@ -15,8 +15,8 @@ use crate::sim::records::Word;
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut decided: BTreeMap<HoldId, &HoldState> = BTreeMap::new();
     for (_, _, event) in evidence.events() {
-        match event {
-            Event::HoldDecided { hold, state } => {
+        match event.hold_event() {
+            Some(HoldEvent::Decided { hold, state }) => {
                 if let Some(earlier) = decided.insert(*hold, state) {
                     return Err(format!(
                         "{hold} was {} and became {}",
@@ -25,7 +25,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
                     ));
                 }
             }
-            Event::HoldOpened { hold } if !hold.is_pending() => {
+            Some(HoldEvent::Opened { hold }) if !hold.is_pending() => {
                 decided.insert(hold.id, &hold.state);
             }
             _ => {}

@@ -2,7 +2,7 @@
 //! written, no tool is given a call, none begins with one that it was given before, and no outside program is
 //! told to go on.
 
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::hold::{HoldChange, HoldOutcome, Question};
 use domain::id::StreamId;
 
@@ -14,28 +14,42 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut changes: Vec<(usize, bool)> = Vec::new();
     for (index, entry, event) in evidence.events() {
         let starts = match event {
-            Event::Frozen { .. } => {
+            Event::Global(GlobalEvent::Frozen { .. }) => {
                 frozen_since = Some(index);
                 changes.push((index + 1, true));
                 continue;
             }
-            Event::Thawed { .. } => {
+            Event::Global(GlobalEvent::Thawed { .. }) => {
                 frozen_since = None;
                 changes.push((index + 1, false));
                 continue;
             }
-            Event::CallStarted { call, .. } => format!("{call} of {} was started", entry.stream),
-            Event::HoldDecided { hold, state } if is_outside(entry.stream) && state.releases() => {
+            Event::Session(SessionEvent::CallStarted { call, .. }) => {
+                format!("{call} of {} was started", entry.stream)
+            }
+            Event::Session(SessionEvent::Hold(HoldEvent::Decided { hold, state }))
+            | Event::ExternalHold(HoldEvent::Decided { hold, state })
+                if is_outside(entry.stream) && state.releases() =>
+            {
                 format!("{hold} was {}", state.name())
             }
-            Event::HoldUpdated { hold, change } if is_outside(entry.stream) && begins(change) => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Updated { hold, change }))
+            | Event::ExternalHold(HoldEvent::Updated { hold, change })
+                if is_outside(entry.stream) && begins(change) =>
+            {
                 format!("the program of {hold} began")
             }
             // The client that performs it begins when it is shown.
-            Event::HoldOpened { hold } if matches!(hold.question, Question::Perform { .. }) => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
+            | Event::ExternalHold(HoldEvent::Opened { hold })
+                if matches!(hold.question, Question::Perform { .. }) =>
+            {
                 format!("{} was handed to a client", hold.id)
             }
-            Event::HoldOpened { hold } if is_outside(entry.stream) && hold.state.releases() => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
+            | Event::ExternalHold(HoldEvent::Opened { hold })
+                if is_outside(entry.stream) && hold.state.releases() =>
+            {
                 format!("{} was {} at once", hold.id, hold.state.name())
             }
             _ => continue,

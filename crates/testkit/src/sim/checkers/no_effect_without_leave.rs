@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::answer::Answer;
 use domain::call::{Call, Clearance};
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::{ClearedBy, Grant};
 use domain::hold::{Decision, Hold, HoldChange, HoldState, Question};
 use domain::id::{CallId, GrantId, HoldId};
@@ -48,7 +48,9 @@ fn judge(evidence: &Evidence<'_>, effect: &Effect) -> Verdict {
         }
         for event in entry.events.iter() {
             leave.apply(event);
-            let Event::CallStarted { call, attempt, node } = event else { continue };
+            let Event::Session(SessionEvent::CallStarted { call, attempt, node }) = event else {
+                continue;
+            };
             let Some((stored, clearance)) = leave.calls.get(call) else { continue };
             if *attempt != effect.attempt
                 || *node != effect.node
@@ -77,10 +79,11 @@ fn judge(evidence: &Evidence<'_>, effect: &Effect) -> Verdict {
 impl Leave {
     fn apply(&mut self, event: &Event) {
         match event {
-            Event::CallProposed { id, call, clearance } => {
+            Event::Session(SessionEvent::CallProposed { id, call, clearance }) => {
                 self.calls.insert(*id, (call.clone(), clearance.clone()));
             }
-            Event::HoldOpened { hold } => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
+            | Event::ExternalHold(HoldEvent::Opened { hold }) => {
                 self.holds.insert(hold.id, hold.clone());
                 if let Some(call) = &hold.call
                     && !hold.two_phase
@@ -89,7 +92,14 @@ impl Leave {
                     self.calls.insert(call.id, (call.clone(), None));
                 }
             }
-            Event::HoldUpdated { hold, change: HoldChange::Revised { call, .. } } => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Updated {
+                hold,
+                change: HoldChange::Revised { call, .. },
+            }))
+            | Event::ExternalHold(HoldEvent::Updated {
+                hold,
+                change: HoldChange::Revised { call, .. },
+            }) => {
                 if let Some(held) = self.holds.get_mut(hold) {
                     Arc::make_mut(held).call = Some(call.clone());
                 }
@@ -97,23 +107,27 @@ impl Leave {
                     known.0 = call.clone();
                 }
             }
-            Event::HoldDecided {
+            Event::Session(SessionEvent::Hold(HoldEvent::Decided {
                 hold,
                 state: HoldState::Approved(Decision::People { vote, voters }),
-            } => {
+            }))
+            | Event::ExternalHold(HoldEvent::Decided {
+                hold,
+                state: HoldState::Approved(Decision::People { vote, voters }),
+            }) => {
                 let approval = (vote.answer.clone(), vote.digest, voters.clone());
                 self.approved.insert(*hold, approval);
             }
-            Event::GrantMade { grant } => {
+            Event::Session(SessionEvent::GrantMade { grant }) => {
                 self.grants.insert(grant.id, (grant.clone(), 0));
             }
-            Event::GrantUsed { grant, call } => {
+            Event::Session(SessionEvent::GrantUsed { grant, call }) => {
                 self.used.insert(*call, *grant);
                 if let Some((_, uses)) = self.grants.get_mut(grant) {
                     *uses += 1;
                 }
             }
-            Event::GrantRevoked { grant, .. } => {
+            Event::Session(SessionEvent::GrantRevoked { grant, .. }) => {
                 self.revoked.insert(*grant);
             }
             _ => {}
@@ -208,7 +222,9 @@ fn enough(gate: Gate, voters: &[PersonId], requester: Option<&PersonId>) -> bool
 impl Evidence<'_> {
     fn requester(&self, session: domain::id::SessionId) -> Option<PersonId> {
         self.session(session).find_map(|(_, entry)| match entry.events.first() {
-            Some(Event::SessionOpened { creator, .. }) => creator.accountable().cloned(),
+            Some(Event::Session(SessionEvent::SessionOpened { creator, .. })) => {
+                creator.accountable().cloned()
+            }
             _ => None,
         })
     }
@@ -325,12 +341,16 @@ mod tests {
         let used = |it: &Arc<Call>, by: &str, at: i64, uses: u32, revoked: bool| {
             let given = grant(&asked, &first, by);
             let mut events = vec![opened_by("ana"), held(&asked)];
-            events.push(Event::GrantMade { grant: Arc::new(given.clone()) });
+            events.push(Event::Session(SessionEvent::GrantMade { grant: Arc::new(given.clone()) }));
             events.push(proposed(it, Some(ClearedBy::Grant(given.id))));
-            events.extend((0..uses).map(|_| Event::GrantUsed { grant: given.id, call: it.id }));
+            events.extend(
+                (0..uses).map(|_| {
+                    Event::Session(SessionEvent::GrantUsed { grant: given.id, call: it.id })
+                }),
+            );
             if revoked {
                 let by = domain::person::Actor::Runtime;
-                events.push(Event::GrantRevoked { grant: given.id, by });
+                events.push(Event::Session(SessionEvent::GrantRevoked { grant: given.id, by }));
             }
             let starts = [started(it, 1)];
             let story = story().then(events).at(at, StreamId::Session(session()), starts);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::id::CallId;
 
 use super::{Evidence, Verdict};
@@ -12,13 +12,13 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut attempts: BTreeMap<CallId, u32> = BTreeMap::new();
     for (_, _, event) in evidence.events() {
         match event {
-            Event::CallStarted { call, attempt, .. } => {
+            Event::Session(SessionEvent::CallStarted { call, attempt, .. }) => {
                 let earlier = attempts.insert(*call, *attempt);
                 if earlier.is_some_and(|earlier| earlier >= *attempt) {
                     return Err(format!("{call} was started as attempt {attempt} twice"));
                 }
             }
-            Event::CallSettled { call, result } => {
+            Event::Session(SessionEvent::CallSettled { call, result }) => {
                 let Some(reported) = attempt_in(&result.content) else { continue };
                 // A confirmed two-phase call may repeat the result of the one that ran.
                 let Some(started) = attempts.get(call) else { continue };

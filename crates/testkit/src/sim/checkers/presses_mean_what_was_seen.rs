@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::answer::Answer;
 use domain::digest::Digest;
-use domain::event::Event;
+use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::hold::{HoldChange, HoldState, Vote};
 use domain::id::HoldId;
 use domain::person::{PersonId, Proof};
@@ -28,13 +28,23 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let mut decided: BTreeMap<HoldId, &HoldState> = BTreeMap::new();
     for (index, _, event) in evidence.events() {
         match event {
-            Event::HoldDecided { hold, state } => drop(decided.insert(*hold, state)),
-            Event::Frozen { .. } => is_frozen = true,
-            Event::Thawed { .. } => is_frozen = false,
-            Event::HoldUpdated { hold, .. } if is_frozen => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Decided { hold, state }))
+            | Event::ExternalHold(HoldEvent::Decided { hold, state }) => {
+                decided.insert(*hold, state);
+            }
+            Event::Global(GlobalEvent::Frozen { .. }) => is_frozen = true,
+            Event::Global(GlobalEvent::Thawed { .. }) => is_frozen = false,
+            Event::Session(SessionEvent::Hold(HoldEvent::Updated { hold, .. }))
+            | Event::ExternalHold(HoldEvent::Updated { hold, .. })
+                if is_frozen =>
+            {
                 waiting.insert(*hold);
             }
-            Event::HoldUpdated { hold, change: HoldChange::Voted(_) } => {
+            Event::Session(SessionEvent::Hold(HoldEvent::Updated {
+                hold,
+                change: HoldChange::Voted(_),
+            }))
+            | Event::ExternalHold(HoldEvent::Updated { hold, change: HoldChange::Voted(_) }) => {
                 waiting.remove(hold);
             }
             _ => {}
@@ -49,11 +59,13 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         let before = counted.insert((hold, &vote.by, vote.digest), (index, vote));
         // What was answered while all was frozen counts at once, and decides after the thaw; until then a yes
         // can be taken back by a no.
-        let may_follow = |earlier: &Vote| match event {
-            Event::HoldDecided { state: HoldState::Denied(_), .. } if waiting.contains(&hold) => {
+        let may_follow = |earlier: &Vote| match event.hold_event() {
+            Some(HoldEvent::Decided { state: HoldState::Denied(_), .. })
+                if waiting.contains(&hold) =>
+            {
                 earlier == vote || matches!(earlier.answer, Answer::Approve { .. })
             }
-            Event::HoldDecided { .. } => earlier == vote,
+            Some(HoldEvent::Decided { .. }) => earlier == vote,
             _ => false,
         };
         if let Some((earlier, _)) = before.filter(|(_, earlier)| !may_follow(earlier)) {
@@ -94,9 +106,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn vote(event: &Event) -> Option<(HoldId, &Vote)> {
-    match event {
-        Event::HoldDecided { hold, state } => Some((*hold, state.decision()?.vote()?)),
-        Event::HoldUpdated { hold, change: HoldChange::Voted(vote) } => Some((*hold, vote)),
+    match event.hold_event()? {
+        HoldEvent::Decided { hold, state } => Some((*hold, state.decision()?.vote()?)),
+        HoldEvent::Updated { hold, change: HoldChange::Voted(vote) } => Some((*hold, vote)),
         _ => None,
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::event::Event;
 use domain::session::Session;
 
 use super::{Evidence, Verdict};
@@ -16,7 +17,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         let mut session = Session::begin(id);
         let mut messages = BTreeMap::new();
         for (index, entry) in evidence.session(id) {
-            for event in entry.events.iter() {
+            for event in entry.events.iter().filter_map(Event::session_event) {
                 session.apply(event, entry.at);
             }
             let is_new = session.needs_model_call()
@@ -45,7 +46,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use domain::event::Event;
+    use domain::event::SessionEvent;
     use domain::message::Role;
 
     use super::*;
@@ -55,7 +56,10 @@ mod tests {
     #[test]
     fn a_request_that_is_not_in_the_journal_or_not_yet_is_found() {
         let asked = || {
-            let begins = [Event::RunStarted { run: run() }, said(1, Role::User, "tidy up")];
+            let begins = [
+                Event::Session(SessionEvent::RunStarted { run: run() }),
+                said(1, Role::User, "tidy up"),
+            ];
             story().then([opened_by("ana")]).then(begins)
         };
         let tools: Vec<_> = offered().iter().map(agent::tool_offer).collect();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use domain::call::Call;
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::hold::HoldChange;
 use domain::id::{CallId, SessionId};
 use domain::tool::Effects;
@@ -30,13 +30,20 @@ fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
     for (index, entry) in evidence.session(session) {
         for event in entry.events.iter() {
             match event {
-                Event::CallProposed { id, call, .. } => {
+                Event::Session(SessionEvent::CallProposed { id, call, .. }) => {
                     stands.insert(*id, call);
                 }
-                Event::HoldUpdated { change: HoldChange::Revised { call, .. }, .. } => {
+                Event::Session(SessionEvent::Hold(HoldEvent::Updated {
+                    change: HoldChange::Revised { call, .. },
+                    ..
+                }))
+                | Event::ExternalHold(HoldEvent::Updated {
+                    change: HoldChange::Revised { call, .. },
+                    ..
+                }) => {
                     stands.insert(call.id, call);
                 }
-                Event::CallSettled { call, result } => {
+                Event::Session(SessionEvent::CallSettled { call, result }) => {
                     let Some(call) = stands.get(call) else { continue };
                     judge(evidence, index, call, &result.content)?;
                 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::event::Event;
+use domain::event::{Event, HoldEvent};
 use domain::external_hold::ExternalHold;
 use domain::hold::Hold;
 use domain::id::{HoldId, StreamId};
@@ -19,7 +19,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     for id in evidence.sessions() {
         let mut session = Session::begin(id);
         for (_, entry) in evidence.session(id) {
-            for event in entry.events.iter() {
+            for event in entry.events.iter().filter_map(Event::session_event) {
                 session.apply(event, entry.at);
             }
         }
@@ -34,8 +34,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     }
     for (stream, indices) in &evidence.streams {
         let StreamId::ExternalHold(id) = stream else { continue };
-        let mut events = indices.iter().flat_map(|index| &*evidence.journal[*index].events);
-        let Some(Event::HoldOpened { hold }) = events.next() else {
+        let events = indices.iter().flat_map(|index| &*evidence.journal[*index].events);
+        let mut events = events.filter_map(Event::hold_event);
+        let Some(HoldEvent::Opened { hold }) = events.next() else {
             return Err(format!("{id} does not begin with its opening"));
         };
         let mut outside = ExternalHold::begin(hold.clone());
@@ -66,6 +67,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use domain::event::SessionEvent;
     use domain::hold::{HoldOrigin, Question};
     use ports::store::SessionRow;
 
@@ -81,8 +83,8 @@ mod tests {
         let given = grant(&asked, &wipe, "ana");
         let used_up = domain::grant::Grant { uses_left: 0, ..given.clone() };
         let journal = || {
-            let run = Event::RunStarted { run: run() };
-            let made = Event::GrantMade { grant: Arc::new(given.clone()) };
+            let run = Event::Session(SessionEvent::RunStarted { run: run() });
+            let made = Event::Session(SessionEvent::GrantMade { grant: Arc::new(given.clone()) });
             story().then([opened_by("ana"), run, held(&asked), made])
         };
         let row = || Some(SessionRow::of(&journal().folded(), node()));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::event::Event;
+use domain::event::{Event, SessionEvent};
 use domain::id::CallId;
 use domain::message::{Part, Role};
 use ports::model::{AssistantPart, ModelMessage, ModelRequest};
@@ -15,7 +15,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
         let mut open: Vec<CallId> = Vec::new();
         for (_, entry) in evidence.session(session) {
             for event in entry.events.iter() {
-                let Event::MessageAdded { message } = event else { continue };
+                let Event::Session(SessionEvent::MessageAdded { message }) = event else {
+                    continue;
+                };
                 let calls = message.parts.iter().filter_map(|part| match part {
                     Part::ToolCall { call, .. } | Part::ToolResult { call, .. } => Some(*call),
                     _ => None,
@@ -94,7 +96,7 @@ mod tests {
             input: "{}".into(),
         };
         let parts = calls.iter().map(part).collect();
-        Event::MessageAdded { message: message(n, Role::Assistant, parts) }
+        Event::Session(SessionEvent::MessageAdded { message: message(n, Role::Assistant, parts) })
     }
 
     fn results(n: u128, calls: &[u128]) -> Event {
@@ -105,7 +107,7 @@ mod tests {
             result: ToolResult::output("seen"),
         };
         let parts = calls.iter().map(part).collect();
-        Event::MessageAdded { message: message(n, Role::Tool, parts) }
+        Event::Session(SessionEvent::MessageAdded { message: message(n, Role::Tool, parts) })
     }
 
     #[test]

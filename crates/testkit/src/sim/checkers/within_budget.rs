@@ -1,7 +1,7 @@
 //! No run takes a turn for which nothing is left unless a person let it go on, and while it waits for
 //! that nothing of it moves.
 
-use domain::event::Event;
+use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::hold::HoldState;
 use domain::id::{HoldId, SessionId};
 use domain::message::Role;
@@ -33,13 +33,15 @@ fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
                 None => Ok(()),
             };
             match event {
-                Event::SessionOpened { agent, .. } => {
+                Event::Session(SessionEvent::SessionOpened { agent, .. }) => {
                     let budgets = budgets(agent);
                     let tokens = budgets.tokens.map(|tokens| tokens.div_ceil(TURN_TOKENS));
                     most = tokens.unwrap_or_else(|| u64::from(budgets.turns));
                 }
-                Event::RunStarted { .. } => run = Counted::default(),
-                Event::MessageAdded { message } if message.role == Role::Assistant => {
+                Event::Session(SessionEvent::RunStarted { .. }) => run = Counted::default(),
+                Event::Session(SessionEvent::MessageAdded { message })
+                    if message.role == Role::Assistant =>
+                {
                     waits("a turn was taken")?;
                     run.turns += 1;
                     if run.turns > most {
@@ -49,11 +51,18 @@ fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
                         ));
                     }
                 }
-                Event::CallStarted { .. } => waits("a call was started")?,
-                Event::HoldOpened { hold } if hold.call.is_none() && hold.session().is_some() => {
+                Event::Session(SessionEvent::CallStarted { .. }) => waits("a call was started")?,
+                Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
+                | Event::ExternalHold(HoldEvent::Opened { hold })
+                    if hold.call.is_none() && hold.session().is_some() =>
+                {
                     run.asked = Some(hold.id);
                 }
-                Event::HoldDecided { hold, state: HoldState::Approved(_) }
+                Event::Session(SessionEvent::Hold(HoldEvent::Decided {
+                    hold,
+                    state: HoldState::Approved(_),
+                }))
+                | Event::ExternalHold(HoldEvent::Decided { hold, state: HoldState::Approved(_) })
                     if run.asked == Some(*hold) =>
                 {
                     run = Counted::default();
@@ -78,12 +87,15 @@ mod tests {
         let asks = hold(1, Question::Approve, None);
         let turn = |n| said(n, Role::Assistant, "hm");
         let begun = || {
-            let begins = [opened_by("ana"), Event::RunStarted { run: run() }];
+            let begins =
+                [opened_by("ana"), Event::Session(SessionEvent::RunStarted { run: run() })];
             story().then(begins).then([turn(1), turn(2)])
         };
         begun().passes(check);
         begun().then([turn(3)]).breaks(check, "turn 3 of 2");
-        begun().then([Event::RunStarted { run: run() }, turn(3)]).passes(check);
+        begun()
+            .then([Event::Session(SessionEvent::RunStarted { run: run() }), turn(3)])
+            .passes(check);
         let waits = || begun().then([held(&asks)]);
         waits().then([turn(3)]).breaks(check, "a turn was taken");
         waits().then([started(&look, 1)]).breaks(check, "a call was started");

@@ -1,5 +1,6 @@
 //! What people do once the faults have stopped: whatever is asked of them, properly.
 
+use domain::event::Event;
 use domain::id::StreamId;
 use domain::session::{RunStatus, Session};
 use domain::time::Timestamp;
@@ -73,7 +74,7 @@ fn folded(world: &World, row: &ports::store::SessionRow) -> Session {
     let entries = at_once(world.disk.load(StreamId::Session(row.id))).expect("the disk is there");
     let mut session = Session::begin(row.id);
     for entry in &entries {
-        for event in entry.events.iter() {
+        for event in entry.events.iter().filter_map(Event::session_event) {
             session.apply(event, entry.at);
         }
     }

@@ -107,14 +107,16 @@ fn triggers_and_foreign_keys_are_counted_apart() {
         shop.change("DELETE FROM orders WHERE id <= 3").try_out().map(|tried| tried.count).unwrap();
     assert_eq!(count, RowCount { rows: 3, also: 3 });
     assert_eq!(count.describe(), "3 rows, and 3 more through triggers and foreign keys");
-    assert_eq!(RowCount::parse_detail(&format!("database x\n{}", count.to_detail())), Some(count));
-    assert_eq!(
-        RowCount::parse_detail(
-            "rows changed: x\nrows changed through triggers and foreign keys: 1"
-        ),
-        None
-    );
-    assert_eq!(RowCount::parse_detail(""), None);
+    // Only a line of ours counts, whatever a name before it says.
+    let mut detail = RunDetail::from("rows changed: 7");
+    detail.append(&count.to_detail());
+    assert_eq!(RowCount::of_detail(&detail), Some(count));
+    // What was stored before there were codes is only its text.
+    let stored = format!("database x\n{}", count.to_detail());
+    assert_eq!(RowCount::of_detail(&stored.as_str().into()), Some(count));
+    let odd = "rows changed: x\nrows changed through triggers and foreign keys: 1";
+    assert_eq!(RowCount::of_detail(&odd.into()), None);
+    assert_eq!(RowCount::of_detail(&RunDetail::default()), None);
 }
 
 #[test]

@@ -182,9 +182,7 @@ impl ToolHost for PgModify {
         }
         let (key, attempt) = (call.call().idempotency_key(), call.attempt());
         Ok(
-            match change
-                .apply_once(&key, attempt, RowCount::parse_detail(detail), &start, &stop)
-                .await
+            match change.apply_once(&key, attempt, RowCount::of_detail(detail), &start, &stop).await
             {
                 Ok(recorded) => Outcome::Succeeded(Output::text(recorded)),
                 Err(PgFailure::NotBegun(refused)) => return Err(refused),

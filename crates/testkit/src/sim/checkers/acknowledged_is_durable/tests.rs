@@ -101,7 +101,7 @@ fn a_withdrawal_is_on_disk_as_such() {
     let ran = settled(&wipe, "did wipe in attempt 1.");
     needs(errand(), done(), cancelled("root"), &[cancelled("ana"), ran.clone()]);
     let revoked = || NotRun::Revoked { name: "root".into() }.result();
-    let taken_back = Event::CallSettled { call: wipe.id, result: revoked() };
+    let taken_back = Event::Session(SessionEvent::CallSettled { call: wipe.id, result: revoked() });
     let failed = |result| updated(&hold, HoldChange::Outcome(HoldOutcome::Failed(result)));
     let first = [held(&hold)];
     for event in [taken_back, failed(revoked())] {
@@ -145,19 +145,24 @@ fn a_freeze_or_a_thaw_stood_at_some_moment_of_the_request() {
 fn what_is_done_to_runs_grants_and_outcomes_is_on_disk() {
     let by = || Actor::Person(person("ana"));
     let stop = Errand::CancelRun { who: "ana".into(), run: run() };
-    let stopping = |run| Event::RunStopping { run, by: by(), reason: None };
+    let stopping = |run| Event::Session(SessionEvent::RunStopping { run, by: by(), reason: None });
     let another = RunId::new(0, 2);
     needs(stop.clone(), Word::Done, stopping(run()), &[stopping(another)]);
-    needs(stop, Word::Done, Event::RunCancelled { run: run() }, &[stopping(another)]);
+    needs(
+        stop,
+        Word::Done,
+        Event::Session(SessionEvent::RunCancelled { run: run() }),
+        &[stopping(another)],
+    );
 
     let retry = Errand::RetryRun { who: "ana".into(), run: run() };
-    let resumed = |run| [Event::RunResumed { run }];
+    let resumed = |run| [Event::Session(SessionEvent::RunResumed { run })];
     told(&[], &resumed(run()), &retry, &Word::Done).passes(check);
     told(&resumed(run()), &[], &retry, &Word::Done).breaks(check, "is not among");
     told(&[], &resumed(another), &retry, &Word::Done).breaks(check, "is not among");
 
     let grant = |n| GrantId::new(0, n);
-    let revoked = |n| Event::GrantRevoked { grant: grant(n), by: by() };
+    let revoked = |n| Event::Session(SessionEvent::GrantRevoked { grant: grant(n), by: by() });
     let revoke = Errand::RevokeGrant { grant: grant(1) };
     needs(revoke, Word::Done, revoked(1), &[revoked(2)]);
 
@@ -178,7 +183,7 @@ fn what_came_twice_under_one_key_is_found() {
     opened.breaks(check, "was opened 2 times");
     let queued = |n| {
         let message = message(n, Role::User, vec![Part::Text("message 1".into())]);
-        Event::MessageQueued { message, run: run(), join: false }
+        Event::Session(SessionEvent::MessageQueued { message, run: run(), join: false })
     };
     story().then([queued(1), said(1, Role::User, "message 1")]).passes(check);
     story().then([queued(1), queued(2)]).breaks(check, "became 2 messages");

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::event::{Event, RefusedAnswer};
+use domain::event::{GlobalEvent, RefusedAnswer};
 use domain::global_state::GlobalCommand;
 use domain::hold::Hold;
 use domain::id::HoldId;
@@ -87,7 +87,7 @@ impl Engine {
             return Ok(());
         }
         // In the log first: whoever dies in between says it twice rather than never.
-        let event = Event::DeliveryFailed {
+        let event = GlobalEvent::DeliveryFailed {
             hold,
             channel: channel.clone(),
             to: to.clone(),
@@ -141,7 +141,7 @@ impl Engine {
 
     /// Somebody tried. Whoever calls this sees to it that nobody can fill the log with it.
     pub async fn note_refused(&self, refused: RefusedAnswer) -> Result<(), Error> {
-        let event = Event::AnswerRefused { refused: Box::new(refused) };
+        let event = GlobalEvent::AnswerRefused { refused: Box::new(refused) };
         self.change_global(&Actor::Runtime, GlobalCommand::Record(event)).await
     }
 }
