@@ -411,16 +411,16 @@ impl Headline {
             add(TargetRole::Directory, folder);
         }
         for (_, phrase) in call.context.detail.phrases() {
-            let first = phrase.values.first().copied().unwrap_or_default();
+            let value = |at: usize| phrase.values.get(at).map_or("", |value| value.as_ref());
+            let first = value(0);
             match phrase.code {
                 // `main` says nothing; the name of the file does.
                 PhraseCode::Database | PhraseCode::DatabaseReadOnly => {
-                    let at = phrase.values.get(1).copied().unwrap_or_default();
-                    add(TargetRole::Database, at.rsplit('/').next().unwrap_or(first));
+                    add(TargetRole::Database, value(1).rsplit('/').next().unwrap_or(first));
                 }
                 PhraseCode::Postgres | PhraseCode::PostgresReadOnly => {
                     add(TargetRole::Database, first);
-                    add(TargetRole::Host, phrase.values.get(1).copied().unwrap_or_default());
+                    add(TargetRole::Host, value(1));
                 }
                 PhraseCode::McpTool => add(TargetRole::Server, first),
                 PhraseCode::AsUser => add(TargetRole::User, first),

@@ -50,7 +50,7 @@ async fn the_inbox_is_searched_and_sorted() {
     assert_eq!(world.get("eve", &path).await.0, 404, "the end of somebody else's page");
 
     world.answer("dan", &wipe, json!({"verdict": "deny", "reason": "no"})).await;
-    assert_eq!(ids(&world, "bob", "state=decided").await, [wipe_id.clone()]);
+    assert_eq!(ids(&world, "bob", "state=decided").await, std::slice::from_ref(&wipe_id));
     assert_eq!(ids(&world, "bob", "decided_by=dan").await, [wipe_id]);
     assert_eq!(ids(&world, "bob", "decided_by=bob").await, Vec::<String>::new());
     assert_eq!(ids(&world, "eve", "state=decided").await, Vec::<String>::new());

@@ -78,7 +78,7 @@ pub(crate) async fn run(quick: bool, report: &Report) -> Result<(), Failure> {
 
     let mut bare = Pipe::start(Command::new(&upstream).arg(UPSTREAM)).await?;
     let mut proxy = Pipe::start(&mut proxy_command(&served, &program, &upstream)).await?;
-    let mut http = HttpSession::start(&program).await?;
+    let http = HttpSession::start(&program).await?;
     let (mut direct, mut proxied, mut over_http, mut plain) = (vec![], vec![], vec![], vec![]);
     for number in 1..=calls {
         direct.push(bare.call("echo", number).await?);
