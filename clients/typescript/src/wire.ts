@@ -4052,11 +4052,11 @@ export interface operations {
     };
     get_mcp_connect: {
         parameters: {
-            query?: {
+            query: {
                 /** @description the server's name */
-                server?: string;
+                server: string;
                 /** @description the `attempt` that was begun */
-                attempt?: number;
+                attempt: number;
                 /** @description 30 if not said; more than 60 counts as 60 */
                 timeout_s?: number;
             };
