@@ -1385,6 +1385,7 @@ export interface components {
             /** @description Equal for two holds that ask about the same call: tool, arguments, directory, and who makes it. */
             group: string | null;
             call: components["schemas"]["Call"] | null;
+            headline: components["schemas"]["Headline"];
             view: components["schemas"]["View"];
             two_phase: boolean;
             preview: components["schemas"]["Preview"];
@@ -1428,6 +1429,136 @@ export interface components {
             arguments: unknown;
             /** @enum {string} */
             effects: "read_only" | "idempotent" | "transactional" | "at_most_once";
+        };
+        /**
+         * @description What is asked, in codes that every surface words itself. Made here from what is stored, and no word of it is anybody
+         *     else's but the texts of the targets.
+         */
+        Headline: {
+            /**
+             * @description With `call_tool` and `permit` the effect is unknown.
+             * @example insert_rows
+             * @example upsert_rows
+             * @example update_rows
+             * @example delete_rows
+             * @example drop_table
+             * @example create_table
+             * @example alter_table
+             * @example change_tables
+             * @example query_database
+             * @example run_command
+             * @example run_script
+             * @example send_request
+             * @example edit_files
+             * @example deploy
+             * @example call_tool
+             * @example carry_out
+             * @example choose_one
+             * @example choose_many
+             * @example fill_form
+             * @example answer_question
+             * @example go_on
+             * @example permit
+             */
+            verb: string;
+            amount: components["schemas"]["HeadlineAmount"] | null;
+            /** @description Where it acts, the nearest first. */
+            targets: components["schemas"]["HeadlineTarget"][];
+            /**
+             * @description What the name of a target says: where it would be run.
+             * @enum {string|null}
+             */
+            stage: "production" | "staging" | "test" | "development" | null;
+            /**
+             * @description How the server knows. `elsewhere`: read from the exact call, which a program, a client or another server carries out.
+             * @enum {string}
+             */
+            effect: "measured" | "estimated" | "parsed" | "elsewhere" | "unknown";
+            /** @enum {string} */
+            undo: "changes_nothing" | "cannot_be_undone" | "not_known";
+            /** @description What a command line does, read from its text: `read`, `write`, `delete`, `network`, … */
+            shell: string[];
+            /** @description The question is whether it happened, not whether it may. */
+            in_question: boolean;
+        };
+        /** @description How much. */
+        HeadlineAmount: {
+            /**
+             * @example rows
+             * @example commands
+             * @example files
+             * @example options
+             * @example fields
+             * @example method
+             * @example turns
+             * @example tokens
+             * @example money
+             * @example time
+             */
+            unit: string;
+            /**
+             * Format: uint64
+             * @description Of a budget: how much is used. None for a method.
+             */
+            count?: number | null;
+            /**
+             * Format: uint64
+             * @description Of a budget.
+             */
+            limit?: number | null;
+            /**
+             * Format: uint64
+             * @description Rows: also through triggers and foreign keys.
+             */
+            more?: number | null;
+            estimated?: boolean;
+            /**
+             * Format: uint64
+             * @description Lines of the files, counted in the diff.
+             */
+            added?: number | null;
+            /** Format: uint64 */
+            removed?: number | null;
+            /** @description Of a request. */
+            method?: string | null;
+        };
+        HeadlineTarget: {
+            /**
+             * @example table
+             * @example database
+             * @example host
+             * @example path
+             * @example directory
+             * @example file
+             * @example user
+             * @example program
+             * @example tool
+             * @example server
+             * @example project
+             * @example platform
+             * @example argument
+             */
+            role: string;
+            /** @description Of an argument. */
+            name: components["schemas"]["ForeignText"] | null;
+            text: components["schemas"]["ForeignText"];
+        };
+        /** @description Text that somebody else wrote. Each line is a list of spans. */
+        ForeignText: {
+            /**
+             * Format: uint64
+             * @description Of the exact text.
+             */
+            bytes: number;
+            lines: components["schemas"]["Span"][][];
+        };
+        Span: string | {
+            /** Format: uint64 */
+            spaces: number;
+        } | {
+            code: string;
+            /** Format: uint64 */
+            count: number;
         };
         /** @description What is asked, made here from the stored bytes, with foreign text apart from ours. */
         View: {
@@ -1558,23 +1689,6 @@ export interface components {
          * @enum {string}
          */
         Author: "holdpoint" | "agent" | "program" | "tool" | "person" | "operator";
-        /** @description Text that somebody else wrote. Each line is a list of spans. */
-        ForeignText: {
-            /**
-             * Format: uint64
-             * @description Of the exact text.
-             */
-            bytes: number;
-            lines: components["schemas"]["Span"][][];
-        };
-        Span: string | {
-            /** Format: uint64 */
-            spaces: number;
-        } | {
-            code: string;
-            /** Format: uint64 */
-            count: number;
-        };
         /** @description A line of the server's own about how a call runs. */
         RunPhrase: {
             /**
@@ -1976,6 +2090,7 @@ export interface components {
             /** @description Whether the caller's approval would count for the edited call; otherwise the hold waits for others. */
             may_approve: boolean;
             call: components["schemas"]["Call"] | null;
+            headline: components["schemas"]["Headline"];
             preview: components["schemas"]["Preview"];
             view: components["schemas"]["View"];
         };
@@ -2974,6 +3089,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
@@ -3936,11 +4052,11 @@ export interface operations {
     };
     get_mcp_connect: {
         parameters: {
-            query?: {
+            query: {
                 /** @description the server's name */
-                server?: string;
+                server: string;
                 /** @description the `attempt` that was begun */
-                attempt?: number;
+                attempt: number;
                 /** @description 30 if not said; more than 60 counts as 60 */
                 timeout_s?: number;
             };

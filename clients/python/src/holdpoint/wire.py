@@ -284,10 +284,15 @@ class Call(TypedDict):
     effects: Literal['read_only', 'idempotent', 'transactional', 'at_most_once']
 
 
-Label: TypeAlias = Literal['asks', 'title', 'edit', 'preview', 'rows', 'tool', 'prompt', 'arguments', 'form', 'diff', 'context', 'effects', 'working_directory', 'runs']
-
-
-Author: TypeAlias = Literal['holdpoint', 'agent', 'program', 'tool', 'person', 'operator']
+class HeadlineAmount(TypedDict):
+    unit: str
+    count: NotRequired[int | None]
+    limit: NotRequired[int | None]
+    more: NotRequired[int | None]
+    estimated: NotRequired[bool]
+    added: NotRequired[int | None]
+    removed: NotRequired[int | None]
+    method: NotRequired[str | None]
 
 
 class Span1(TypedDict):
@@ -300,6 +305,12 @@ class Span2(TypedDict):
 
 
 Span: TypeAlias = str | Span1 | Span2
+
+
+Label: TypeAlias = Literal['asks', 'title', 'edit', 'preview', 'rows', 'tool', 'prompt', 'arguments', 'form', 'diff', 'context', 'effects', 'working_directory', 'runs']
+
+
+Author: TypeAlias = Literal['holdpoint', 'agent', 'program', 'tool', 'person', 'operator']
 
 
 class Preview(TypedDict):
@@ -669,15 +680,23 @@ class Agent(TypedDict):
     tools: list[AgentTool]
 
 
+class ForeignText(TypedDict):
+    bytes: int
+    lines: list[list[Span]]
+
+
 class Part1(TypedDict):
     type: Literal['fact']
     label: Label
     value: str
 
 
-class ForeignText(TypedDict):
-    bytes: int
-    lines: list[list[Span]]
+class Part7(TypedDict):
+    type: Literal['warning']
+    by: Author
+    text: ForeignText
+    code: NotRequired[str | None]
+    values: NotRequired[dict[str, Any] | None]
 
 
 class RunPhrase(TypedDict):
@@ -918,6 +937,12 @@ class ListOfAgent(TypedDict):
     next: str | None
 
 
+class HeadlineTarget(TypedDict):
+    role: str
+    name: ForeignText | None
+    text: ForeignText
+
+
 class Part2Model(TypedDict):
     type: Literal['quote']
     label: Label
@@ -957,14 +982,6 @@ class Part6(TypedDict):
     lines: list[DiffLine]
 
 
-class Part7(TypedDict):
-    type: Literal['warning']
-    by: Author
-    text: ForeignText
-    code: NotRequired[str | None]
-    values: NotRequired[dict[str, Any] | None]
-
-
 Part: TypeAlias = Part1 | Part2Model | Part3 | Part4 | Part5 | Part6 | Part7
 
 
@@ -985,6 +1002,17 @@ class ListOfConfiguredChannel(TypedDict):
     next: str | None
 
 
+class Headline(TypedDict):
+    verb: str
+    amount: HeadlineAmount | None
+    targets: list[HeadlineTarget]
+    stage: Literal['production', 'staging', 'test', 'development'] | None
+    effect: Literal['measured', 'estimated', 'parsed', 'elsewhere', 'unknown']
+    undo: Literal['changes_nothing', 'cannot_be_undone', 'not_known']
+    shell: list[str]
+    in_question: bool
+
+
 class View(TypedDict):
     parts: list[Part]
     text: str
@@ -1000,6 +1028,7 @@ class EditPreview(TypedDict):
     audience: Audience
     may_approve: bool
     call: Call | None
+    headline: Headline
     preview: Preview
     view: View
 
@@ -1021,6 +1050,7 @@ class Hold(TypedDict):
     digest: str
     group: str | None
     call: Call | None
+    headline: Headline
     view: View
     two_phase: bool
     preview: Preview

@@ -10,6 +10,7 @@ pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) says: &'static str,
     pub(crate) kind: ParameterKind,
+    is_required: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -32,7 +33,12 @@ impl Parameter {
         kind: ParameterKind,
         says: &'static str,
     ) -> Parameter {
-        Parameter { name, says, kind }
+        Parameter { name, says, kind, is_required: false }
+    }
+
+    /// Without it the request makes no sense.
+    pub(crate) const fn required(self) -> Parameter {
+        Parameter { is_required: true, ..self }
     }
 
     /// `?limit=`
@@ -49,7 +55,12 @@ impl Parameter {
 
     pub(super) fn written(&self) -> Value {
         let schema = self.kind.schema();
-        json!({"name": self.name, "in": "query", "description": self.says, "schema": schema})
+        let mut written =
+            json!({"name": self.name, "in": "query", "description": self.says, "schema": schema});
+        if self.is_required {
+            written["required"] = true.into();
+        }
+        written
     }
 }
 

@@ -102,8 +102,8 @@ pub(super) fn routes() -> Vec<Route> {
         .refuses(&[404]),
         admin(Method::GET, "/v1/mcp/connect", "Wait until it is connected", get(mcp::wait))
             .query([
-                Parameter::new("server", ParameterKind::Text, "the server's name"),
-                Parameter::new("attempt", SEQUENCE, "the `attempt` that was begun"),
+                Parameter::new("server", ParameterKind::Text, "the server's name").required(),
+                Parameter::new("attempt", SEQUENCE, "the `attempt` that was begun").required(),
                 Parameter::new(
                     "timeout_s",
                     ParameterKind::Number(0, u64::MAX),

@@ -9,6 +9,9 @@ import time
 
 import requests
 
+from telegram import Telegram
+from tickets import Tickets
+
 HERE = pathlib.Path(__file__).parent
 # A debug build on a busy machine starts in a fraction of this.
 START_WITHIN_S = 30
@@ -54,8 +57,11 @@ class Served:
         self.url = f"http://127.0.0.1:{port}"
         self.log = folder / "server.log"
         self.tokens: dict[str, str] = {}
+        self.telegram, self.tickets = Telegram(), Tickets()
         for name in ("holdpoint.toml", "script.toml"):
             text = (HERE / name).read_text().replace("@PORT@", str(port))
+            text = text.replace("@TELEGRAM_PORT@", str(self.telegram.port))
+            text = text.replace("@TICKETS_PORT@", str(self.tickets.port))
             (folder / name).write_text(text)
         secret = folder / "telegram-token"
         secret.write_text("1:api\n")
@@ -97,6 +103,9 @@ class Served:
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
+        finally:
+            self.telegram.stop()
+            self.tickets.stop()
 
     def faults(self) -> list[str]:
         """Lines of the log that tell of a bug, also where the reply looked harmless."""

@@ -137,6 +137,8 @@ class Stock:
         if next(self.turn) % UNTOUCHED or case.path_parameters.get("id") in self.ours:
             self.point(case, operation)
             self.fill_in(case, operation)
+            if operation == "GET /v1/mcp/connect" and isinstance(case.query.get("server"), str):
+                case.query["server"] = "tickets"
 
     def point(self, case, operation: str) -> None:
         asked = case.path_parameters.get("id")
@@ -183,6 +185,10 @@ class Stock:
                 body["digest"] = hold.get("digest")
                 if hold.get("kind") in FITTING and next(self.turn) % 2:
                     body["answer"] = FITTING[hold["kind"]]
+            case "POST /v1/mcp/connect" | "POST /v1/mcp/disconnect":
+                body["server"] = "tickets"
+            case "POST /v1/channels/test":
+                body["channel"] = "telegram"
             case "POST /v1/holds/{id}/preview":
                 body["arguments"] = {"text": "y"}
             case "POST /v1/holds/{id}/snooze":
@@ -196,7 +202,8 @@ class Stock:
 
     def bound(self, case, operation: str) -> None:
         """A wait ends at once, and a stream begins with what is there."""
-        if operation.endswith("/wait") and whole(case.query.get("timeout_s", 0)):
+        waits = operation.endswith("/wait") or operation == "GET /v1/mcp/connect"
+        if waits and whole(case.query.get("timeout_s", 0)):
             case.query["timeout_s"] = int(next(self.turn) % 8 == 0)
         elif operation.endswith("/events") and whole(case.query.get("after", 0)) and next(self.turn) % 8:
             case.query["after"] = 0

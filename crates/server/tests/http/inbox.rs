@@ -159,7 +159,6 @@ async fn i30_what_was_asked_before_counts_only_what_the_caller_sees() {
     let outside = world.open_hold("gate", call.clone()).await;
     let path = format!("/v1/holds/{}/asked_before", text(&outside, "id"));
     assert_eq!(world.get("bob", &path).await.1["alike"]["days_30"]["asked"], 0);
-    // The program of somebody else asks the same, which this program does not learn of.
     let again = world.open_hold("gate", call).await;
     let path = format!("/v1/holds/{}/asked_before", text(&again, "id"));
     assert_eq!(world.get("gate", &path).await.1["same"]["days_7"]["open"], 1);
@@ -170,4 +169,25 @@ async fn i30_what_was_asked_before_counts_only_what_the_caller_sees() {
         (&nothing["alike"]["days_30"]["asked"], &nothing["last_denial"]),
         (&json!(0), &Value::Null)
     );
+}
+
+#[tokio::test]
+async fn i30_what_others_asked_the_same_agent_before_is_not_told() {
+    let world = world().await;
+    let (_, theirs) = world.held("bob", r#"call wipe {"n": 1}"#).await;
+    let why = json!({"verdict": "deny", "reason": "not during the freeze"});
+    assert_eq!(world.answer("dan", &theirs, why).await.0, 200);
+    let (_, hers) = world.held("eve", r#"call wipe {"n": 1}"#).await;
+    let (_, again) = world.held("eve", r#"call wipe {"n": 1}"#).await;
+    let path = format!("/v1/holds/{}/asked_before", text(&again, "id"));
+    let asked = async |who: &str| {
+        let (status, before) = world.get(who, &path).await;
+        assert_eq!(status, 200, "{before}");
+        let counts = ["alike", "same"].map(|which| before[which]["days_30"]["asked"].clone());
+        (counts, before["last_denial"]["hold"].clone())
+    };
+    // Dan may answer all of them. Eve sees what she asked for herself, and no word about the others.
+    assert_eq!(asked("dan").await, ([json!(2), json!(2)], theirs["id"].clone()));
+    assert_eq!(asked("eve").await, ([json!(1), json!(1)], Value::Null));
+    assert_eq!(hers["group"], theirs["group"]);
 }
