@@ -1,6 +1,7 @@
 // What hostile callers try at `/mcp`, over plain HTTP. Nothing runs, and no caller gets at anything of another.
 
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fronted, last, modernHttp, modernPost, post, session } from "./door.mjs";
@@ -30,6 +31,26 @@ test("a page of another site is turned away", async (t) => {
   for (const headers of [{ origin: "https://evil.example" }, { origin: "null" }]) {
     assert.equal((await modernPost(w, "/mcp/files", "tools/list", {}, { headers })).status, 403);
   }
+});
+
+/** The status of a page's request, under the host that its address names. */
+const fromPage = (w, host) =>
+  new Promise((done, failed) => {
+    const { hostname, port } = new URL(w.url);
+    const headers = { host, origin: `http://${host}`, authorization: `Bearer ${w.tokens.program_token}` };
+    const asking = request({ hostname, port, path: "/mcp/files", method: "POST", headers }, (reply) => {
+      reply.resume();
+      done(reply.statusCode);
+    });
+    asking.on("error", failed).end();
+  });
+
+test("a page whose own name leads to us is turned away", async (t) => {
+  const w = await world(t, fronted());
+  const { port } = new URL(w.url);
+  // 415: it got as far as the message, which has no type.
+  for (const host of ["localhost", "127.0.0.1", "[::1]"]) assert.equal(await fromPage(w, `${host}:${port}`), 415, host);
+  for (const host of ["evil.example", "localhost.evil.example", "192.0.2.7"]) assert.equal(await fromPage(w, `${host}:${port}`), 403, host);
 });
 
 test("the session of another caller is as good as none", async (t) => {
