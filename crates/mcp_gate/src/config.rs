@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::digest::{Digest, Framed};
 use domain::visible::visible;
-use tools::mcp::AuthorizationSource;
+use tools::mcp::McpAuthorizer;
 
 /// How the client names tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct UpstreamService {
     pub url: String,
     /// Their values are secrets.
     pub headers: Vec<(String, String)>,
-    pub authorization: Option<Arc<dyn AuthorizationSource>>,
+    pub authorizer: Option<Arc<dyn McpAuthorizer>>,
 }
 
 impl fmt::Debug for UpstreamService {
@@ -160,7 +160,7 @@ mod tests {
 
     fn service(url: &str, key: &str) -> UpstreamConfig {
         let headers = vec![("x-key".to_owned(), key.to_owned())];
-        let service = UpstreamService { url: url.into(), headers, authorization: None };
+        let service = UpstreamService { url: url.into(), headers, authorizer: None };
         UpstreamConfig { name: "a".into(), reach: UpstreamReach::Service(service) }
     }
 

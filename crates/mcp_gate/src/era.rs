@@ -7,7 +7,7 @@ use tools::mcp::{MODERN, RpcMessage};
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
-const TASKS: &str = "io.modelcontextprotocol/tasks";
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 pub const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// The code of a protocol version that is not spoken.
 pub const UNSUPPORTED_VERSION: i64 = -32022;

@@ -48,7 +48,7 @@ pub const NOTICE_WITHIN: Duration = Duration::from_secs(10);
 pub const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 /// Sessions of all clients over HTTP. Each may be a program that runs.
 pub const SESSIONS_MAX: usize = 256;
-/// Sessions of one token: a person's clients, or the workers of one program.
+/// Sessions of one token: a person's clients, or the workers of one program. One more ends the one that is idle longest.
 pub const SESSIONS_PER_CALLER_MAX: usize = 32;
 /// A session in which nothing waits and nobody listens is ended after this.
 pub const SESSION_IDLE: Duration = Duration::from_secs(600);

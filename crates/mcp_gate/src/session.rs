@@ -26,7 +26,7 @@ use crate::peer::ClientLink;
 use crate::random::fresh_key;
 use crate::reply::{RpcFailure, error_line, notification_line, result_line};
 use crate::states::RequestStates;
-use crate::tasks::TaskTable;
+use crate::tasks::{TaskTable, announce_tasks};
 use crate::upstream::{Upstream, response_id};
 
 pub struct ProxyOptions {
@@ -397,12 +397,15 @@ impl ProxySession {
     }
 
     /// An answer that nobody asked this upstream for goes nowhere.
-    async fn pass_answer(&self, index: usize, id: &RpcId, message: RpcMessage) {
+    async fn pass_answer(&self, index: usize, id: &RpcId, mut message: RpcMessage) {
         let method = match self.lock_requests().get(id) {
             Some(ClientRequest::Sent { upstream, method }) if *upstream == index => method.clone(),
             _ => return,
         };
         self.note_answer(index, &method, &message);
+        if method == "server/discover" {
+            announce_tasks(&mut message);
+        }
         self.reply_as_is(id, &message).await;
     }
 

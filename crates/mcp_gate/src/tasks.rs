@@ -9,7 +9,9 @@ use ports::unpoisoned::Unpoisoned as _;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
+use tools::mcp::{RawObject, RpcMessage};
 
+use crate::era::TASKS;
 use crate::limits::{TASK_POLL_MS, TASK_TTL_MS, TASKS_MAX};
 
 /// By the id of the first hold that the call waited for, which is on the server's disk before the client hears of it.
@@ -141,6 +143,25 @@ impl TaskTable {
     }
 }
 
+/// A client takes a task only from a server that says that it has them, and the gate has them whatever its upstream does. An
+/// answer that cannot be read well stays as it is.
+pub(crate) fn announce_tasks(answer: &mut RpcMessage) -> Option<()> {
+    let mut result = answer.object.get_object("result")?;
+    let mut capabilities = member_or_empty(&result, "capabilities")?;
+    let mut extensions = member_or_empty(&capabilities, "extensions")?;
+    if extensions.get(TASKS).is_none() {
+        extensions.set_value(TASKS, &RawObject::default()).ok()?;
+        capabilities.set("extensions", extensions.to_raw().ok()?);
+        result.set("capabilities", capabilities.to_raw().ok()?);
+        answer.object.set("result", result.to_raw().ok()?);
+    }
+    Some(())
+}
+
+fn member_or_empty(object: &RawObject, key: &str) -> Option<RawObject> {
+    if object.get(key).is_some() { object.get_object(key) } else { Some(RawObject::default()) }
+}
+
 fn start_in(
     tasks: &mut BTreeMap<String, CallTask>,
     hold: HoldId,
@@ -167,6 +188,40 @@ mod tests {
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(0);
+
+    #[test]
+    fn tasks_are_announced_beside_what_the_upstream_can_do() {
+        let announced = |result: &str| {
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+            let mut answer = RpcMessage::parse(answer.as_bytes()).unwrap();
+            announce_tasks(&mut answer);
+            answer.object.get("result").unwrap().get().to_owned()
+        };
+        let tasks = r#""io.modelcontextprotocol/tasks":{}"#;
+        for (said, wanted) in [
+            (r#"{"a":1.0}"#, format!(r#"{{"a":1.0,"capabilities":{{"extensions":{{{tasks}}}}}}}"#)),
+            (
+                r#"{"capabilities":{"tools":{"x":1e2}},"z":0}"#,
+                format!(
+                    r#"{{"capabilities":{{"tools":{{"x":1e2}},"extensions":{{{tasks}}}}},"z":0}}"#
+                ),
+            ),
+            (
+                r#"{"capabilities":{"extensions":{"e/x":{}}}}"#,
+                format!(r#"{{"capabilities":{{"extensions":{{"e/x":{{}},{tasks}}}}}}}"#),
+            ),
+        ] {
+            assert_eq!(announced(said), wanted);
+        }
+        for said in [
+            r#"{"capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{"own":1}}}}"#,
+            r#"{"capabilities":{"extensions":{"a":1,"a":2}}}"#,
+            r#"{"capabilities":[]}"#,
+            "7",
+        ] {
+            assert_eq!(announced(said), said);
+        }
+    }
 
     #[test]
     fn a_task_ends_once() {

@@ -62,8 +62,8 @@ impl Upstream {
     ) -> anyhow::Result<(Arc<Upstream>, UpstreamWire)> {
         let end = match &config.reach {
             UpstreamReach::Program(program) => WireEnd::Program(Box::new(start_program(program)?)),
-            UpstreamReach::Service(UpstreamService { url, headers, authorization }) => {
-                let link = RawHttpLink::new(url, headers, authorization.clone());
+            UpstreamReach::Service(UpstreamService { url, headers, authorizer }) => {
+                let link = RawHttpLink::new(url, headers, authorizer.clone());
                 let name = &config.name;
                 let unusable = |why| anyhow::anyhow!("the MCP server `{name}` is unusable: {why}");
                 WireEnd::Service(link.map_err(unusable)?)

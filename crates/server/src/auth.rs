@@ -174,12 +174,7 @@ fn is_safe(method: &Method) -> bool {
 /// Browsers say where a request comes from; a state change must come from our own pages.
 pub(crate) fn must_come_from_us(app: &App, parts: &Parts) -> Result<(), Problem> {
     let headers = &parts.headers;
-    let foreign = || {
-        Err(Problem::not_entitled(
-            "this request comes from another site; if it is this one, set `public_url` (and \
-             `trusted_proxies` behind a proxy) under `[server]`",
-        ))
-    };
+    let foreign = || Err(from_another_site());
     if let Some(site) = headers.get("sec-fetch-site")
         && site != "same-origin"
         && site != "none"
@@ -198,4 +193,21 @@ pub(crate) fn must_come_from_us(app: &App, parts: &Parts) -> Result<(), Problem>
             if ours.is_some_and(|ours| origin::is_same(origin, &ours)) { Ok(()) } else { foreign() }
         }
     }
+}
+
+/// As [`must_come_from_us`], and the page's host must be one that nobody else can lead to us.
+pub(crate) fn must_name_our_host(app: &App, parts: &Parts) -> Result<(), Problem> {
+    must_come_from_us(app, parts)?;
+    let origin = parts.headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or("null"));
+    match origin {
+        Some(origin) if !origin::is_host_of_ours(origin, &app.origin) => Err(from_another_site()),
+        _ => Ok(()),
+    }
+}
+
+fn from_another_site() -> Problem {
+    Problem::not_entitled(
+        "this request comes from another site; if it is this one, set `public_url` (and \
+         `trusted_proxies` behind a proxy) under `[server]`",
+    )
 }

@@ -21,7 +21,7 @@ use futures_util::stream::{BoxStream, StreamExt as _, unfold};
 
 use crate::app::App;
 use crate::asked::read_body;
-use crate::auth::{Credential, Who, authenticate, must_come_from_us};
+use crate::auth::{Credential, Who, authenticate, must_name_our_host};
 use crate::problem::{Problem, Reply};
 use crate::threshold::caller_place;
 use crate::wire;
@@ -123,7 +123,7 @@ async fn respond(routes: &McpRoutes, name: &str, request: Request) -> Response {
 async fn take(routes: &McpRoutes, name: &str, request: Request) -> Reply<Response> {
     let app = &routes.app;
     let (parts, body) = request.into_parts();
-    must_come_from_us(app, &parts)?;
+    must_name_our_host(app, &parts)?;
     let caller = find_caller(app, &parts).await?;
     let _place = caller_place(app)?;
     if !routes.gate.has_upstream(name) {

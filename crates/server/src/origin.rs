@@ -1,5 +1,7 @@
 //! Where a page comes from: scheme, host and port, all of them.
 
+use std::net::IpAddr;
+
 /// Whether two origins are the same one. A port that goes without saying is the same as the one said.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     // mutant: the-scheme-of-a-page-is-not-compared
@@ -15,6 +17,20 @@ pub(crate) fn of_host(host: &str, secure: bool, public: &str) -> Option<String> 
     let own = format!("{}://{host}", scheme(secure));
     split(&own)?;
     Some(if is_same(&told, public) { told } else { own })
+}
+
+/// Whether only we can be meant by the host of a page. A name that its owner leads to our address (DNS rebinding) is as much
+/// the page's own host as it is ours, so a name must be the one that people are told to use.
+pub(crate) fn is_host_of_ours(origin: &str, public: &str) -> bool {
+    let (Some((_, host, _)), Some((_, ours, _))) = (split(origin), split(public)) else {
+        return false;
+    };
+    let address = |host: &str| host.trim_matches(['[', ']']).parse::<IpAddr>().ok();
+    // Who listens on every address is reached under each of them.
+    let is_any = address(&ours).is_some_and(|ours| ours.is_unspecified());
+    host == ours
+        || host == "localhost"
+        || address(&host).is_some_and(|address| address.is_loopback() || is_any)
 }
 
 /// Scheme, host in lower case, and port. Nothing else has an origin: no user, no path.
@@ -77,5 +93,30 @@ mod tests {
         assert_eq!(of("127.0.0.1:7433", false, public), "http://127.0.0.1:7433");
         assert_eq!(of("127.0.0.1:7433", true, public), "https://127.0.0.1:7433");
         assert_eq!(of_host("a b", true, public), None);
+    }
+
+    #[test]
+    fn i33_a_name_that_leads_to_us_is_not_ours() {
+        let (local, any, public) =
+            ("http://127.0.0.1:7433", "http://0.0.0.0:7433", "https://hold.example");
+        for (origin, public, ours) in [
+            ("http://localhost:7433", local, true),
+            ("http://127.0.0.1:7433", local, true),
+            ("http://[::1]:7433", local, true),
+            ("http://192.0.2.7:7433", local, false),
+            ("http://192.0.2.7:7433", any, true),
+            ("http://[2001:db8::7]:7433", any, true),
+            ("http://evil.example:7433", any, false),
+            ("http://evil.example:7433", local, false),
+            ("http://localhost.evil.example:7433", local, false),
+            ("http://127.0.0.1.evil.example", local, false),
+            ("https://hold.example", public, true),
+            ("https://HOLD.example", public, true),
+            ("http://localhost:7433", public, true),
+            ("https://evil.example", public, false),
+            ("null", public, false),
+        ] {
+            assert_eq!(is_host_of_ours(origin, public), ours, "{origin} at {public}");
+        }
     }
 }

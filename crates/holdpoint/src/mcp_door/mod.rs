@@ -97,7 +97,7 @@ fn find_reach(name: &str, reach: &McpReach) -> Result<UpstreamReach> {
             let header = |(header, from): &(String, String)| Ok((header.clone(), variable(from)?));
             let headers = headers_env.iter().map(header).collect::<Result<_>>()?;
             let url = url.clone();
-            UpstreamReach::Service(UpstreamService { url, headers, authorization: None })
+            UpstreamReach::Service(UpstreamService { url, headers, authorizer: None })
         }
     })
 }

@@ -147,6 +147,11 @@ struct LegacySession {
     session: Arc<DoorSession>,
 }
 
+enum SessionKey {
+    Legacy(String),
+    Modern((Digest, String)),
+}
+
 impl SessionTable {
     fn count(&self) -> usize {
         self.legacy.len() + self.modern.len()
@@ -155,6 +160,29 @@ impl SessionTable {
     fn count_of(&self, token: Digest) -> usize {
         let legacy = self.legacy.values().filter(|session| session.token == token).count();
         legacy + self.modern.keys().filter(|(of, _)| *of == token).count()
+    }
+
+    fn has_room(&self, token: Digest) -> bool {
+        self.count() < SESSIONS_MAX && self.count_of(token) < SESSIONS_PER_CALLER_MAX
+    }
+
+    /// Takes out the session of this token that has been idle longest, and first one whose upstreams are gone. `None`:
+    /// all are in use.
+    fn take_longest_idle(&mut self, token: Digest) -> Option<Arc<DoorSession>> {
+        let rank = |session: &DoorSession| {
+            let can_end = session.is_gone() || session.is_idle(Duration::ZERO);
+            can_end.then(|| (!session.is_gone(), session.last_used()))
+        };
+        let legacy = self.legacy.iter().filter(|(_, kept)| kept.token == token);
+        let legacy = legacy
+            .filter_map(|(id, kept)| Some((rank(&kept.session)?, SessionKey::Legacy(id.clone()))));
+        let modern = self.modern.iter().filter(|((of, _), _)| *of == token);
+        let modern = modern
+            .filter_map(|(key, session)| Some((rank(session)?, SessionKey::Modern(key.clone()))));
+        match legacy.chain(modern).min_by_key(|(rank, _)| *rank)?.1 {
+            SessionKey::Legacy(id) => self.legacy.remove(&id).map(|kept| kept.session),
+            SessionKey::Modern(key) => self.modern.remove(&key),
+        }
     }
 }
 
@@ -367,6 +395,21 @@ impl McpDoor {
         with_end(reply, &session, None)
     }
 
+    /// Clients seldom say that they are done with a session, so what a caller no longer uses gives way to what it begins.
+    fn make_room(&self, token: Digest) -> bool {
+        if self.lock().count() >= SESSIONS_MAX {
+            self.sweep(SESSION_IDLE / 10);
+        }
+        let mut table = self.lock();
+        let idle = if table.has_room(token) { None } else { table.take_longest_idle(token) };
+        let has_room = table.has_room(token);
+        drop(table);
+        if let Some(idle) = idle {
+            self.end(idle);
+        }
+        has_room
+    }
+
     fn begin(
         &self,
         era: SessionEra,
@@ -376,17 +419,10 @@ impl McpDoor {
         let Some(found) = self.routes.get(route) else {
             return Err(refuse(404, INVALID_REQUEST, "there is no such MCP server"));
         };
-        let is_full = || {
-            let table = self.lock();
-            table.count() >= SESSIONS_MAX || table.count_of(caller.token) >= SESSIONS_PER_CALLER_MAX
-        };
-        if is_full() {
-            // What nobody uses makes room before its time.
-            self.sweep(SESSION_IDLE / 10);
-            if is_full() {
-                let why = "too many MCP sessions are open; end one with DELETE, or wait";
-                return Err(refuse(503, INTERNAL_ERROR, why));
-            }
+        if !self.make_room(caller.token) {
+            let why =
+                "too many MCP sessions are open, and all are in use; end one with DELETE, or wait";
+            return Err(refuse(503, INTERNAL_ERROR, why));
         }
         DoorSession::start(era, found, caller.service).map_err(|error| {
             let why = format!("{error:#}");

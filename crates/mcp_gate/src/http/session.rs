@@ -90,6 +90,10 @@ impl DoorSession {
             && !self.proxy.has_open_tasks()
     }
 
+    pub(super) fn last_used(&self) -> Instant {
+        *self.last_used.lock().unpoisoned()
+    }
+
     /// Whether it can serve at all: a program that ended takes its sessions with it.
     pub(super) fn is_gone(&self) -> bool {
         self.upstreams.iter().all(|upstream| upstream.gone().is_some())

@@ -4,22 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { bridge } from "./bridge.mjs";
-import { newerNode, partner, run } from "./partner.mjs";
+import { scenarios, SUITE } from "./conformance.mjs";
+import { newerNode, run } from "./partner.mjs";
 import { HOLDPOINT_BIN, world } from "./world.mjs";
 
-const SUITE = partner("@modelcontextprotocol/conformance/dist/index.js");
 const UPSTREAM = fileURLToPath(new URL("conformance_upstream.mjs", import.meta.url));
 
 /** About HTTP alone. Before a bridge they would try the bridge, and not us. */
 const OF_HTTP = ["dns-rebinding-protection", "server-sse-multiple-streams", "server-sse-polling"];
-
-/** How many checks passed and failed, for each scenario. */
-async function scenarios(t, w, url, ...choice) {
-  const { out, err } = await run(t, w, newerNode(), [SUITE, "server", "--url", url, ...choice]);
-  const counted = [...out.matchAll(/^. ([a-z0-9-]+): (\d+) passed, (\d+) failed$/gm)];
-  assert.ok(counted.length > 0, out + err);
-  return new Map(counted.filter(([, name]) => !OF_HTTP.includes(name)).map(([, name, passed, failed]) => [name, [Number(passed), Number(failed)]]));
-}
 
 const direct = { command: process.execPath, args: [UPSTREAM] };
 const through = (w, args) => ({ command: HOLDPOINT_BIN, args: ["mcp", ...args], env: w.env, cwd: w.home });
@@ -28,7 +20,7 @@ const behind = (name) => ["proxy", "--name", name, "--", process.execPath, UPSTR
 test("conformance 0.1.16: each scenario passes through the proxy as it does without it", async (t) => {
   const w = await world(t);
   const urls = [await bridge(t, direct), await bridge(t, through(w, behind("free")))];
-  const [without, with_] = await Promise.all(urls.map((url) => scenarios(t, w, url, "--suite", "all")));
+  const [without, with_] = await Promise.all(urls.map((url) => scenarios(t, w, url, "all", OF_HTTP)));
   assert.equal(without.size, 29);
   const failed = (results) => [...results].filter(([, [, failures]]) => failures > 0);
   assert.deepEqual(failed(without), [], "the upstream and the bridge are what the scenarios ask for");

@@ -36,8 +36,7 @@ for (const { era, behind, tool } of ERAS) {
   });
 }
 
-// In the modern era it takes a task only from a server that announces tasks, and the proxy does not yet: docs/proof/mcp.md.
-for (const { era, behind, tool, args } of ERAS.slice(0, 2)) {
+for (const { era, behind, tool, args } of ERAS) {
   test(say(era, "a file is written only after approval, and a denial is read out"), async (t) => {
     const w = await world(t);
     const calling = inspect(t, w, era, callTool(tool, args(w)), behind(w));

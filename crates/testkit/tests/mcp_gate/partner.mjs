@@ -16,9 +16,8 @@ export function newerNode() {
   return fromNpm;
 }
 
-/** Runs a program to its end, in the test's folder and without our token. */
-export async function run(t, w, program, args) {
-  const env = { PATH: w.env.PATH, HOME: w.home };
+/** Runs a program to its end, in the test's folder, and without our token if nothing else is said. */
+export async function run(t, w, program, args, env = { PATH: w.env.PATH, HOME: w.home }) {
   const child = start(program, args, { cwd: w.home, env, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill("SIGKILL"));
   let [out, err] = ["", ""];

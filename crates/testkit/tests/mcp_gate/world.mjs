@@ -50,6 +50,11 @@ match = { tool = "free__test_*" }
 then = "allow"
 
 [[policy.rules]]
+name = "the suite's own servers are free"
+match = { tool = "suite__*" }
+then = "allow"
+
+[[policy.rules]]
 name = "moving is not for agents"
 match = { tool = "*__move_file" }
 then = "deny"

@@ -16,7 +16,6 @@
 //! What is deliberately not here: sampling and roots (not announced), prompts and resources (tools
 //! only), resuming a cut HTTP stream (a call whose answer is lost is in doubt, like any other).
 
-mod authorization;
 mod authorizer;
 mod catalog;
 mod content;
@@ -42,7 +41,6 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
-pub use authorization::AuthorizationSource;
 pub use authorizer::McpAuthorizer;
 pub use catalog::{McpCatalog, McpDefinition};
 pub use line::{next_line, skip_line};

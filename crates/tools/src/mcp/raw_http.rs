@@ -16,7 +16,7 @@ use reqwest::header::{
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use tokio::sync::mpsc;
 
-use super::authorization::AuthorizationSource;
+use super::authorizer::McpAuthorizer;
 use super::limits::MESSAGE_BYTES_MAX;
 use super::raw_object::RawObject;
 use super::rpc::{RpcId, RpcKind, RpcMessage};
@@ -31,7 +31,7 @@ pub struct RawHttpLink {
     client: Client,
     url: Url,
     terms: Mutex<RawTerms>,
-    authorization: Option<Arc<dyn AuthorizationSource>>,
+    authorizer: Option<Arc<dyn McpAuthorizer>>,
 }
 
 #[derive(Clone, Default)]
@@ -58,7 +58,7 @@ impl RawHttpLink {
     pub fn new(
         url: &str,
         headers: &[(String, String)],
-        authorization: Option<Arc<dyn AuthorizationSource>>,
+        authorizer: Option<Arc<dyn McpAuthorizer>>,
     ) -> Result<RawHttpLink, String> {
         // An error means that a provider is installed already, and it is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -84,7 +84,7 @@ impl RawHttpLink {
         });
         let client = if is_loopback { client.no_proxy() } else { client };
         let client = client.build().map_err(|error| format!("no HTTP client: {error}"))?;
-        Ok(RawHttpLink { client, url, terms: Mutex::default(), authorization })
+        Ok(RawHttpLink { client, url, terms: Mutex::default(), authorizer })
     }
 
     fn terms(&self) -> RawTerms {
@@ -196,33 +196,25 @@ impl RawHttpLink {
         }
     }
 
-    /// Once more with another header, if the service did not take the first one and there is another.
+    /// Once more with other credentials, if the service did not take the first ones: then it did nothing.
     async fn send_authorized(
         &self,
         request: impl Fn() -> RequestBuilder,
     ) -> Result<Response, RawHttpError> {
-        let mut is_again = false;
-        loop {
-            let value = match &self.authorization {
-                Some(source) => source.header_value().await.map_err(RawHttpError::NotSent)?,
-                None => None,
-            };
-            let request = match &value {
-                Some(value) => request().header(AUTHORIZATION, value),
-                None => request(),
-            };
-            let response = request.send().await.map_err(send_error)?;
-            let Some(source) = &self.authorization else { return Ok(response) };
-            if response.status() != StatusCode::UNAUTHORIZED || is_again {
-                return Ok(response);
-            }
-            let challenge = response.headers().get(WWW_AUTHENTICATE);
-            let challenge = challenge.and_then(|value| value.to_str().ok().map(str::to_owned));
-            if !source.renew(value.as_deref(), challenge.as_deref()).await {
-                return Ok(response);
-            }
-            is_again = true;
+        let Some(authorizer) = &self.authorizer else {
+            return request().send().await.map_err(send_error);
+        };
+        let given = authorizer.authorization().await.map_err(RawHttpError::NotSent)?;
+        let first = request().header(AUTHORIZATION, given.clone());
+        let response = first.send().await.map_err(send_error)?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
         }
+        let challenge = response.headers().get(WWW_AUTHENTICATE).cloned();
+        drop(response);
+        let renewed = authorizer.renew(&given, challenge.as_ref()).await;
+        let renewed = renewed.map_err(RawHttpError::NotSent)?;
+        request().header(AUTHORIZATION, renewed).send().await.map_err(send_error)
     }
 
     /// 4xx: by its own word the service did not do it, and may say why in an answer of its own.
@@ -408,5 +400,89 @@ mod tests {
             assert_eq!(decode_header(&encode_header(name)).as_deref(), Some(name), "{name}");
         }
         assert_eq!(decode_header("=?base64?%?="), None);
+    }
+
+    /// Gives `first` until it is turned away, and `second` then.
+    #[derive(Debug)]
+    struct TwoTokens;
+
+    #[async_trait::async_trait]
+    impl McpAuthorizer for TwoTokens {
+        async fn authorization(&self) -> Result<HeaderValue, String> {
+            Ok(HeaderValue::from_static("Bearer first"))
+        }
+
+        async fn renew(
+            &self,
+            rejected: &HeaderValue,
+            challenge: Option<&HeaderValue>,
+        ) -> Result<HeaderValue, String> {
+            assert_eq!(rejected, "Bearer first");
+            match challenge.and_then(|challenge| challenge.to_str().ok()) {
+                Some("Bearer error=\"invalid_token\"") => {
+                    Ok(HeaderValue::from_static("Bearer second"))
+                }
+                _ => Err("connect it again".into()),
+            }
+        }
+
+        fn scrubber(&self) -> domain::scrub::Scrubber {
+            domain::scrub::Scrubber::default()
+        }
+
+        async fn changed(&self) {}
+    }
+
+    /// What a call comes to, and the credentials with which the service was asked, if it answers so.
+    async fn call_service(replies: &[&str]) -> (Result<(), RawHttpError>, Vec<String>) {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let link = RawHttpLink::new(&url, &[], Some(Arc::new(TwoTokens))).unwrap();
+        let line = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
+        let (heard, mut messages) = mpsc::channel(4);
+        let message = RpcMessage::parse(line).unwrap();
+        let serve = async {
+            let mut asked = Vec::new();
+            for reply in replies {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut text = Vec::new();
+                while !text.ends_with(line) {
+                    let mut chunk = [0; 1024];
+                    let read = stream.read(&mut chunk).await.unwrap();
+                    text.extend_from_slice(&chunk[..read]);
+                }
+                let text = String::from_utf8(text).unwrap();
+                let given = text.lines().find_map(|line| line.strip_prefix("authorization: "));
+                asked.push(given.unwrap_or_default().to_owned());
+                stream.write_all(reply.as_bytes()).await.unwrap();
+            }
+            asked
+        };
+        let (posted, asked) = tokio::join!(link.post(&message, &heard), serve);
+        assert_eq!(messages.try_recv().is_ok(), posted.is_ok());
+        (posted, asked)
+    }
+
+    #[tokio::test]
+    async fn credentials_that_are_turned_away_are_renewed_once() {
+        let closed = "connection: close\r\ncontent-length: 0\r\n";
+        let expired = format!(
+            "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer error=\"invalid_token\"\r\n{closed}\r\n"
+        );
+        let other = format!("HTTP/1.1 401 Unauthorized\r\n{closed}\r\n");
+        let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let good = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{answer}",
+            answer.len()
+        );
+        let both = ["Bearer first", "Bearer second"].map(String::from);
+        assert_eq!(call_service(&[&expired, &good]).await, (Ok(()), both.to_vec()));
+        let (refused, asked) = call_service(&[&expired, &expired]).await;
+        assert!(matches!(refused, Err(RawHttpError::NotSent(_))), "{refused:?}");
+        assert_eq!(asked, both, "and not a third time");
+        let (refused, asked) = call_service(&[&other]).await;
+        assert_eq!(refused, Err(RawHttpError::NotSent("connect it again".into())));
+        assert_eq!(asked, both[..1]);
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn parse_all(args: &McpProxyArgs) -> anyhow::Result<(ToolNaming, Vec<
 fn from_url(url: &str) -> anyhow::Result<UpstreamReach> {
     check_url(url).map_err(|why| UsageError(why.into()))?;
     let (url, headers) = (url.to_owned(), Vec::new());
-    Ok(UpstreamReach::Service(UpstreamService { url, headers, authorization: None }))
+    Ok(UpstreamReach::Service(UpstreamService { url, headers, authorizer: None }))
 }
 
 fn from_command(args: &McpProxyArgs) -> anyhow::Result<UpstreamReach> {
@@ -95,7 +95,7 @@ impl ServerEntry {
                 anyhow::ensure!(is_plain, "`{name}`: `args`, `env` and `cwd` go with `command`");
                 check_url(&url).map_err(|why| anyhow::anyhow!("`{name}`: {why}"))?;
                 let headers = self.headers.into_iter().collect();
-                let service = UpstreamService { url, headers, authorization: None };
+                let service = UpstreamService { url, headers, authorizer: None };
                 Ok(UpstreamReach::Service(service))
             }
             (Some(_), Some(_)) => anyhow::bail!("`{name}` has a `command` and a `url`; keep one"),
