@@ -1,11 +1,14 @@
 // May this call run, or this run go on? Once, for the session, edited, replied to instead, or not at all.
 
 import { useContext, useState } from "preact/hooks";
+import * as api from "../api";
 import { ArmButton, Kbd } from "../components";
 import { FoldsOf } from "../foreign";
 import { Icon } from "../icons";
 import { useKey } from "../keys";
 import { language, t } from "../i18n";
+import { live } from "../live";
+import { useMe } from "../who";
 import type { AnswerProps } from "./answer";
 import { Bar } from "./bar";
 import { Confirm, needsWord, wordMatches } from "./confirm";
@@ -108,7 +111,13 @@ interface MenuProps extends AnswerProps {
   choose: (mode: Mode) => void;
 }
 
-function MoreMenu({ hold, canEdit, canApprove, goOn, choose }: MenuProps) {
+function MoreMenu({ hold, now, canEdit, canApprove, goOn, choose }: MenuProps) {
+  const mine = now.claimed_by === useMe().id;
+  const claim = () => {
+    choose("none");
+    // Whatever came of it, the truth is on the server.
+    api.claim(hold.id, !mine).then((claimed) => live.put(claimed), () => void live.read(hold.id));
+  };
   return (
     <div class="more-menu">
       {hold.session && !goOn && canApprove && !needsWord(hold) ? (
@@ -123,6 +132,9 @@ function MoreMenu({ hold, canEdit, canApprove, goOn, choose }: MenuProps) {
       ) : null}
       <button type="button" onClick={() => choose("respond")}>
         {t("approve.respond")}
+      </button>
+      <button type="button" data-claim={!mine} onClick={claim}>
+        {t(mine ? "claim.off" : "claim.on")}
       </button>
     </div>
   );
