@@ -19,15 +19,19 @@ async function shown(page, id) {
 
 try {
   // Small files that a reader on a phone can read, too.
-  const page = await world.page({ viewport: { width: 1200, height: 780 }, deviceScaleFactor: 1, colorScheme: "light" });
+  const desk = { width: 1200, height: 780 };
+  const page = await world.page({ viewport: desk, deviceScaleFactor: 1, colorScheme: "light" });
   const take = (name, of = page) => of.screenshot({ path: join(to, `${name}.png`), animations: "disabled" });
   const id = await holdId((await world.scenario(page, "approve")).first());
   const place = page.url();
   await page.goto(world.url("/"));
   await shown(page, id);
   await take("inbox");
+  // The whole card.
+  await page.setViewportSize({ width: 1200, height: 1000 });
   await page.goto(world.url(`/holds/${id}`));
   await take("hold", await shown(page, id));
+  await page.setViewportSize(desk);
 
   const phone = await world.page({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 1, colorScheme: "light" });
   await phone.goto(world.url(`/holds/${id}`));
@@ -45,6 +49,8 @@ try {
   await page.goto(place);
   await approve(cardOf(page, id));
   await completed(page);
+  // The list beside it comes a moment later.
+  await page.locator(".row-current .pill").waitFor({ state: "detached" });
   await take("session");
 } finally {
   await world.close();
