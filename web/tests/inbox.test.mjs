@@ -68,7 +68,7 @@ test("a row shows whose call it is, however long its verb, at a desk and on a ph
         return { wide: chip.width, inside: chip.right <= row.right + 1 };
       });
       // A box that does not fit as a whole would be left out for three dots.
-      assert.ok(inside && wide >= 50, `${viewport.width}, ${locale}: ${wide} px, ${inside}`);
+      assert.ok(inside && wide >= 120, `${viewport.width}, ${locale}: ${wide} px, ${inside}`);
       await page.context().close();
     }
   }

@@ -71,18 +71,18 @@ export function ApproveAnswer(props: AnswerProps) {
           press={() => answering.send({ verdict: "approve", scope: "once" })}
         />
       )}
-      <button type="button" class="danger" disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setMode("deny")}>
+      <button type="button" class={`danger${calm ? "" : " settling"}`} disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setMode("deny")}>
         {t(goOn ? "deny.go_on.open" : "deny.open")}
         {keys ? <Kbd>d</Kbd> : null}
       </button>
       {canEdit ? (
-        <button type="button" class="bar-desk" disabled={!ready} aria-keyshortcuts={keys ? "e" : undefined} onClick={() => setMode("edit")}>
+        <button type="button" class={`bar-desk${calm ? "" : " settling"}`} disabled={!ready} aria-keyshortcuts={keys ? "e" : undefined} onClick={() => setMode("edit")}>
           {t("approve.edit")}
           {keys ? <Kbd>e</Kbd> : null}
         </button>
       ) : null}
       {goOn ? null : (
-        <button type="button" class="bar-more" disabled={!ready} aria-expanded={mode === "more"} aria-label={t("approve.more", { what: t("approve.session") })} onClick={() => setMode(mode === "more" ? "none" : "more")}>
+        <button type="button" class={`bar-more${calm ? "" : " settling"}`} disabled={!ready} aria-expanded={mode === "more"} aria-label={t("approve.more", { what: t("approve.session") })} onClick={() => setMode(mode === "more" ? "none" : "more")}>
           <Icon name="more" />
         </button>
       )}

@@ -101,6 +101,7 @@ export const enCard = {
   "approve.version.does": "Approve my version: {verb}",
   "approve.discard": "Discard",
   "approve.session.covers": "Covers this call with exactly these arguments, in this session, until the session ends or an admin revokes it. Any other argument asks again.",
+  "headline.unknown": "Effect unknown",
   "claim.on": "I am on it",
   "claim.off": "I am no longer on it",
   "approve.more": "More: {what}",

@@ -103,6 +103,7 @@ export const zhCard: Record<keyof typeof enCard, string> = {
   "approve.version.does": "批准我的版本：{verb}",
   "approve.discard": "放弃修改",
   "approve.session.covers": "仅适用于此会话中参数完全相同的这一调用，直到会话结束或被管理员撤销。参数有任何不同都会再次询问。",
+  "headline.unknown": "效果未知",
   "claim.on": "我来处理",
   "claim.off": "不再由我处理",
   "approve.more": "更多：{what}",
