@@ -27,7 +27,7 @@ export function Announce({ me }: { me: Me }) {
         else if (before === "pending") said.push(`${titleText(hold)}: ${settledText(hold, me)}`);
       }
       if (live.listed) first = false;
-      document.title = waiting > 0 ? `(${counted(waiting, live.next)}) ${t("app.name")}` : t("app.name");
+      document.title = waiting > 0 ? `(${counted(waiting, live)}) ${t("app.name")}` : t("app.name");
       if (said.length > 0) setText(said.join(". "));
     };
     look();

@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Agent, AskedBefore, AuditEntry, AuditVerified, ChannelState, EditPreview, Figures, Freeze, Grant, Hold, Json, List, Me, NewToken, Person, PolicyExplained, ProblemBody, Run, Secret, Session, SessionSummary, Token } from "./wire";
+import type { Agent, AskedBefore, AuditEntry, AuditVerified, ChannelState, EditPreview, Figures, Freeze, Grant, Hold, HoldCounts, Json, List, Me, NewToken, Person, PolicyExplained, ProblemBody, Run, Secret, Session, SessionSummary, Token } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -102,6 +102,10 @@ export function pendingHolds(cursor?: string): Promise<List<Hold>> {
   return send("GET", `/v1/holds?state=pending&limit=200${cursor ? `&cursor=${at(cursor)}` : ""}`);
 }
 
+export function holdCounts(): Promise<HoldCounts> {
+  return send("GET", "/v1/holds/counts");
+}
+
 export function hold(id: string): Promise<Hold> {
   return send("GET", `/v1/holds/${at(id)}`);
 }
@@ -194,6 +198,11 @@ export function explainPolicy(question: string): Promise<PolicyExplained> {
 
 export function thaw(): Promise<Freeze> {
   return send("DELETE", "/v1/freeze");
+}
+
+/** Says to others that one is on it, or no longer. It gives no right and takes none. */
+export function claim(id: string, on: boolean): Promise<Hold> {
+  return on ? send("POST", `/v1/holds/${at(id)}/claim`, "{}") : send("DELETE", `/v1/holds/${at(id)}/claim`);
 }
 
 /** What became of calls like the one of this hold. */

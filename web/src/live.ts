@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import { follow, type ServerEvent } from "./events";
-import { idOf, type Hold, type List } from "./wire";
+import { idOf, type Hold, type HoldCounts, type List } from "./wire";
 
 // More changed holds at once than this, and reading the list again is cheaper than reading each.
 const READ_SINGLY_MOST = 20;
@@ -13,7 +13,7 @@ const GATHER_MS = 40;
 // A hidden page follows nothing (browsers allow few connections per server) and only looks from time to time.
 const HIDDEN_LOOK_MS = 30_000;
 
-// Ten thousand holds. Beyond that the number has a plus behind it, and the rest is read when the list is scrolled to its end.
+// Ten thousand holds. Beyond that the server counts them, and the rest is read when the list is scrolled to its end.
 const PAGES_MOST = 50;
 // The first page is drawn at once, the others in steps: drawing after each would cost more than reading them.
 const PAGES_PER_DRAWING = 25;
@@ -32,6 +32,8 @@ class Live {
   private sorted: { revision: number; holds: Hold[] } | undefined;
   private listing: Promise<void> | undefined;
   private listAgain = false;
+  private counting: Promise<void> | undefined;
+  private countAgain = false;
   private gather: ReturnType<typeof setTimeout> | undefined;
   private stopFollowing: (() => void) | undefined;
   private looking: ReturnType<typeof setInterval> | undefined;
@@ -48,6 +50,8 @@ class Live {
   readonly seenPending = new Set<string>();
   /** Where the list goes on, when the server has more than was read. */
   next: string | null = null;
+  /** The server's own count, while it has more than was read. */
+  counts: HoldCounts | null = null;
   listed = false;
 
   start(): void {
@@ -134,6 +138,7 @@ class Live {
       this.dirty.clear();
       if (ids.length > READ_SINGLY_MOST) void this.readList();
       else for (const id of ids) void this.read(id);
+      if (this.next !== null) void this.readCounts();
     }, GATHER_MS);
   }
 
@@ -193,12 +198,13 @@ class Live {
         }
         next = list.next;
         pages += 1;
+        if (pages === 1 && next !== null) void this.readCounts();
         if (!this.listed && pages % PAGES_PER_DRAWING === 1) {
           this.next = next;
           this.tell();
         }
       } while (next !== null && pages < PAGES_MOST);
-      this.next = next;
+      this.setNext(next);
       this.listed = true;
       // A hold that we think is open but the list lacks was decided meanwhile (or is on a later page), and a call that we
       // think runs may have ended: look at them.
@@ -214,8 +220,38 @@ class Live {
     if (this.next === null) return;
     const list = await api.pendingHolds(this.next);
     for (const hold of list.items) this.put(hold, false);
-    this.next = list.next;
+    this.setNext(list.next);
     this.tell();
+  }
+
+  private setNext(next: string | null): void {
+    this.next = next;
+    // All were read: counting them here is exact, and true at every event.
+    if (next === null) this.counts = null;
+  }
+
+  /** How many there are, also of those that were not read. Of several wishes at once, one more reading at the end serves all. */
+  private readCounts(): Promise<void> {
+    if (this.counting) {
+      this.countAgain = true;
+      return this.counting;
+    }
+    this.counting = (async () => {
+      do {
+        this.countAgain = false;
+        try {
+          const counts = await api.holdCounts();
+          // Meanwhile the rest may have been read.
+          if (this.next !== null || !this.listed) this.counts = counts;
+          this.tell();
+        } catch {
+          // What was read is still counted, with a plus behind it.
+          this.counts = null;
+        }
+      } while (this.countAgain);
+      this.counting = undefined;
+    })();
+    return this.counting;
   }
 
   put(hold: Hold, tell = true): void {

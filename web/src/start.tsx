@@ -1,13 +1,13 @@
 // `/start`: the demo's story in a minute, with one real stop to decide, and the start of any other session.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Button, Pill } from "./components";
 import { Quoted } from "./foreign";
 import { EmbeddedHold } from "./holds/embedded";
 import { Refusal } from "./holds/refusal";
 import { Icon } from "./icons";
 import { t, word, type Key } from "./i18n";
-import { useLive } from "./live";
+import { useHold, useLive } from "./live";
 import { Plain } from "./plain";
 import { go, sessionPath } from "./route";
 import { useSending } from "./sending";
@@ -54,11 +54,15 @@ export function Start() {
   );
 }
 
+/** How far the story is: words about a call that waits must not stand beside one that has run. */
+type Stage = "before" | "stopped" | "decided";
+
 /** One real stop: a press, and within a second an agent stands still and asks. */
 function Story({ say }: { say: string }) {
   const me = useMe();
   const sending = useSending();
   const [session, setSession] = useState<string | null>(null);
+  const [stage, setStage] = useState<Stage>("before");
   const begin = async () => {
     const id = await sending.begin(me.agents[0] ?? "", say);
     if (id !== null) setSession(id);
@@ -70,9 +74,9 @@ function Story({ say }: { say: string }) {
           <Pill tone="brand">{t("nav.start")}</Pill> <span class="muted">{t("start.shop")}</span>
         </p>
         <h1 id="start-title" tabIndex={-1}>
-          {t(session === null ? "start.title" : "start.title.stopped")}
+          {t(stage === "before" ? "start.title" : `start.title.${stage}`)}
         </h1>
-        <p class="story-lead">{t(session === null ? "start.lead" : "start.lead.stopped")}</p>
+        <p class="story-lead">{t(stage === "before" ? "start.lead" : `start.lead.${stage}`)}</p>
         <p class="story-actions">
           {session === null ? (
             <Button kind="primary" disabled={sending.busy} data-story onClick={() => void begin()}>
@@ -90,8 +94,8 @@ function Story({ say }: { say: string }) {
         </p>
         {sending.refused ? <Refusal problem={sending.refused} /> : null}
       </div>
-      <div class="story-stop">{session === null ? <Waiting say={say} /> : <Stop session={session} />}</div>
-      <Steps session={session} />
+      <div class="story-stop">{session === null ? <Waiting say={say} /> : <Stop session={session} tell={setStage} />}</div>
+      <Steps stage={stage} />
     </div>
   );
 }
@@ -118,10 +122,25 @@ function useStop(session: string): string | null {
   return pending === undefined ? null : idOf(pending);
 }
 
-function Stop({ session }: { session: string }) {
-  const stop = useStop(session);
-  return stop === null ? <p class="loading late">{t("chat.thinking")}</p> : <EmbeddedHold key={stop} id={stop} />;
+interface Tell {
+  tell: (stage: Stage) => void;
 }
+
+function Stop({ session, tell }: Tell & { session: string }) {
+  const stop = useStop(session);
+  return stop === null ? <p class="loading late">{t("chat.thinking")}</p> : <StopCard key={stop} id={stop} tell={tell} />;
+}
+
+function StopCard({ id, tell }: Tell & { id: string }) {
+  const hold = useHold(id);
+  const stage = typeof hold === "string" ? null : hold.state === "pending" ? "stopped" : "decided";
+  useEffect(() => {
+    if (stage !== null) tell(stage);
+  }, [stage]);
+  return <EmbeddedHold id={id} />;
+}
+
+const STEPS_DONE: Record<Stage, number> = { before: 0, stopped: 1, decided: 3 };
 
 const STEPS: [Key, Key][] = [
   ["start.step.stops", "start.step.stops.note"],
@@ -129,11 +148,11 @@ const STEPS: [Key, Key][] = [
   ["start.step.goes_on", "start.step.goes_on.note"],
 ];
 
-function Steps({ session }: { session: string | null }) {
+function Steps({ stage }: { stage: Stage }) {
   return (
     <ol class="steps">
       {STEPS.map(([name, note], at) => (
-        <li key={name} class={session === null ? undefined : "on"}>
+        <li key={name} class={at < STEPS_DONE[stage] ? "on" : undefined}>
           <b>
             <span class="muted num">{at + 1}</span> {t(name)}
           </b>

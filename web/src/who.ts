@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { t } from "./i18n";
-import type { Hold, Me } from "./wire";
+import type { Hold, HoldCounts, Me } from "./wire";
 
 export const Viewer = createContext<Me | null>(null);
 
@@ -49,7 +49,9 @@ export function isAdmin(me: Me): boolean {
   return me.roles.includes("admin") && me.scopes.includes("admin");
 }
 
-/** With a plus where the server has more than was read. */
-export function counted(waiting: number, next: string | null): string {
-  return next === null ? String(waiting) : `${waiting}+`;
+/** How many wait. Where the server has more than was read it counts them itself; a plus says that there are more than that. */
+export function counted(read: number, { next, counts }: { next: string | null; counts: HoldCounts | null }, which: (counts: HoldCounts) => number | null = (all) => all.mine): string {
+  if (next === null) return String(read);
+  const told = counts === null ? null : which(counts);
+  return told === null || counts === null ? `${read}+` : `${told}${counts.exact ? "" : "+"}`;
 }

@@ -302,6 +302,16 @@ export interface AskedCounts {
   cancelled: number;
   open: number;
 }
+/** How many there are on the server, whether or not they were read. */
+export interface HoldCounts {
+  open: number;
+  mine: number;
+  sections: { expiring_soon: number; critical: number; mine: number; others: number };
+  decided_today: number;
+  /** False: there are so many that the server stopped counting. */
+  exact: boolean;
+}
+
 /** What became of calls like this one, as far as the reader may see them. */
 export interface AskedBefore {
   alike: { days_7: AskedCounts; days_30: AskedCounts };

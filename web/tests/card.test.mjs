@@ -98,6 +98,60 @@ test("a arms, Enter fires, any other key disarms; nothing acts in the first mome
   await page.context().close();
 });
 
+test("keys that come with the card do nothing, and half a second later they do", async () => {
+  const page = await pageWith({ viewport: { width: 1280, height: 900 } });
+  const hold = await holdFor(world, "clean up");
+  // Time goes on only when it is told to, so that the card is as new as a card can be.
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 1000);
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = page.locator(`article[data-hold="${hold.id}"]`);
+  for (let steps = 0; (await card.count()) === 0; steps += 1) {
+    assert.ok(steps < 500, "the card came");
+    await page.clock.runFor(10);
+  }
+  await page.clock.runFor(200);
+  const nothing = async (when) => {
+    for (const key of ["a", "Enter", "d", "e", "r"]) await page.keyboard.press(key);
+    await card.locator("[data-approve]").click({ force: true });
+    assert.equal(await card.locator("[data-armed=true], .panel, [data-edit]").count(), 0, when);
+    assert.ok(await card.locator("[data-approve]").isDisabled(), when);
+  };
+  await nothing("after a fifth of a second");
+  await page.clock.runFor(250);
+  await nothing("after not quite half a second");
+  assert.equal((await asPage(world.page, "GET", `/v1/holds/${hold.id}`)).state, "pending");
+  await page.clock.runFor(300);
+  await page.keyboard.press("a");
+  await page.clock.runFor(50);
+  await card.locator("[data-armed=true]").waitFor();
+  await page.context().close();
+});
+
+test("r replies instead, and the menu says to others who is on it", async () => {
+  const page = await pageWith({ viewport: { width: 1280, height: 900 } });
+  const hold = await holdFor(world, "clean up");
+  const card = await openCard(page, hold);
+  await page.locator("[data-approve]:not([disabled])").waitFor();
+  await card.locator(".bar-more").click();
+  await card.getByRole("button", { name: "I am on it" }).click();
+  await card.getByText("Ana Ruiz is on it").waitFor();
+  assert.equal((await asPage(world.page, "GET", `/v1/holds/${hold.id}`)).claimed_by, "ana");
+  await card.locator(".bar-more").click();
+  await card.getByRole("button", { name: "I am no longer on it" }).click();
+  await card.getByText("Ana Ruiz is on it").waitFor({ state: "detached" });
+  assert.equal((await asPage(world.page, "GET", `/v1/holds/${hold.id}`)).claimed_by ?? null, null);
+  await page.locator(".hold-page h1").focus();
+  await page.keyboard.press("r");
+  await card.locator(".panel textarea:focus").waitFor();
+  await page.keyboard.type("Ask me again tomorrow.");
+  await page.keyboard.press("Control+Enter");
+  await card.locator("[data-settled]").waitFor();
+  const told = await asPage(world.page, "GET", `/v1/holds/${hold.id}`);
+  assert.match(JSON.stringify(told.answers ?? told.decision), /Ask me again tomorrow/);
+  await page.context().close();
+});
+
 test("d denies with a reason by keyboard alone", async () => {
   const page = await pageWith({ viewport: { width: 1280, height: 900 } });
   const hold = await holdFor(world, "send a message");

@@ -134,7 +134,11 @@ async function unfold(page, width) {
   await page.setViewportSize({ width, height: 900 });
   const height = await page.evaluate(() => Math.max(document.documentElement.scrollHeight, ...[...document.querySelectorAll(".pane, main")].map((one) => one.scrollHeight)));
   // A picture of more is not taken by the browser.
-  await page.setViewportSize({ width, height: Math.min(Math.max(height + 300, 900), 16_000) });
+  const tall = Math.min(Math.max(height + 300, 900), 16_000);
+  await page.setViewportSize({ width, height: tall });
+  // On a busy machine a picture can still be of the window as it was before: the part below it is empty.
+  await page.waitForFunction((tall) => innerHeight === tall, tall);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 // The bar is ours, and lies over the end of what is too tall for one picture.

@@ -55,6 +55,26 @@ test("j goes on to the next hold that waits, past those that were settled", asyn
   for (const hold of holds.slice(0, 2)) await deny(hold);
 });
 
+test("a row shows whose call it is, however long its verb, at a desk and on a phone", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Restart the third web server of the shop", call: { tool: "web_test_tool", arguments: { at: 3 } } });
+  for (const viewport of [{ width: 1280, height: 900 }, { width: 390, height: 844 }]) {
+    for (const locale of ["en-US", "zh-CN"]) {
+      const page = await world.page({ viewport, locale });
+      await page.goto(world.url("/"));
+      const title = page.locator(`[data-item="${hold.id}"] .row-title`);
+      await title.waitFor();
+      const { wide, inside } = await title.evaluate((line) => {
+        const [row, chip] = [line, line.querySelector(".chip")].map((one) => one.getBoundingClientRect());
+        return { wide: chip.width, inside: chip.right <= row.right + 1 };
+      });
+      // A box that does not fit as a whole would be left out for three dots.
+      assert.ok(inside && wide >= 120, `${viewport.width}, ${locale}: ${wide} px, ${inside}`);
+      await page.context().close();
+    }
+  }
+  await world.api("POST", `/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer: { verdict: "deny" } });
+});
+
 test("the badge counts everything that waits, and not only the first page", async () => {
   const holds = [];
   for (let at = 0; at < 55; at++) holds.push(await world.openHold({ kind: "approve", title: `Number ${at}`, call }));

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/guide/start.md: the real program, the real page, a real browser. No test; run it with
+// Takes the pictures of README.md and docs/guide/start.md: the real program, the real page, a real browser. No test; run it with
 // `cargo xtask pictures` after a change of the page, and look at what comes out.
 
 import { mkdir } from "node:fs/promises";
@@ -8,27 +8,50 @@ import { approve, cardOf, completed, holdId, open } from "./harness.mjs";
 const to = process.argv[2] ?? "../docs/guide/pictures";
 await mkdir(to, { recursive: true });
 const world = await open();
+
+/** A card whose buttons can be pressed, and whose facts have come. */
+async function shown(page, id) {
+  const card = cardOf(page, id);
+  await card.locator("[data-approve]:not([disabled])").waitFor();
+  await card.locator("[data-fact='card.before'] small").first().waitFor();
+  return card;
+}
+
 try {
   // Small files that a reader on a phone can read, too.
-  const page = await world.page({ viewport: { width: 900, height: 640 }, deviceScaleFactor: 1, colorScheme: "light" });
-  const take = async (name, { element = page } = {}) => {
-    if (element !== page) await element.waitFor();
-    await element.screenshot({ path: join(to, `${name}.png`), animations: "disabled" });
-  };
-  const card = (await world.scenario(page, "approve")).first();
-  const id = await holdId(card);
+  const desk = { width: 1200, height: 780 };
+  const page = await world.page({ viewport: desk, deviceScaleFactor: 1, colorScheme: "light" });
+  const take = (name, of = page) => of.screenshot({ path: join(to, `${name}.png`), animations: "disabled" });
+  const id = await holdId((await world.scenario(page, "approve")).first());
   const place = page.url();
-  await page.setViewportSize({ width: 1200, height: 720 });
   await page.goto(world.url("/"));
-  await cardOf(page, id).waitFor();
+  await shown(page, id);
   await take("inbox");
-  await page.setViewportSize({ width: 900, height: 640 });
+  // The whole card.
+  await page.setViewportSize({ width: 1200, height: 1000 });
   await page.goto(world.url(`/holds/${id}`));
-  await take("hold", { element: cardOf(page, id) });
+  await take("hold", await shown(page, id));
+  await page.setViewportSize(desk);
+
+  const phone = await world.page({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 1, colorScheme: "light" });
+  await phone.goto(world.url(`/holds/${id}`));
+  await shown(phone, id);
+  await take("phone", phone);
+
+  // What a team has before it: calls of several askers, some of them urgent.
+  await world.scenario(page, "choose");
+  await world.scenario(page, "parallel", 2);
+  await world.openHold({ kind: "approve", title: "Restart web-3", risk: "high", expires_in_s: 240, call: { tool: "restart_service", arguments: { host: "web-3", service: "nginx" } } });
+  await page.goto(world.url(`/holds/${id}`));
+  await shown(page, id);
+  await take("overview");
+
   await page.goto(place);
   await approve(cardOf(page, id));
   await completed(page);
-  await take("session", { element: page.locator("main").last() });
+  // The list beside it comes a moment later.
+  await page.locator(".row-current .pill").waitFor({ state: "detached" });
+  await take("session");
 } finally {
   await world.close();
 }

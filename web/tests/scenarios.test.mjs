@@ -183,3 +183,23 @@ test("parallel: two holds, each answered for itself; the run goes on after the s
   assert.equal((await world.hold(first)).outcome.state, "succeeded");
   assert.equal((await world.hold(second)).outcome, null);
 });
+
+test("the demo's story says what is true at each of its steps", async () => {
+  const page = await world.page();
+  await page.goto(world.url("/start"));
+  const [title, lead, done] = [page.locator("#start-title"), page.locator(".story-lead"), page.locator(".steps li.on")];
+  assert.match(await title.innerText(), /about to delete/);
+  assert.equal(await done.count(), 0);
+  await page.getByRole("button", { name: "Let the agent try" }).click();
+  await title.getByText("It stopped, and asks you.").waitFor();
+  assert.match(await lead.innerText(), /Nothing has run yet/);
+  assert.equal(await done.count(), 1);
+  const card = page.locator(".story-stop article[data-hold]");
+  await approve(card);
+  await card.locator("[data-outcome=succeeded]").waitFor();
+  await title.getByText("It is decided.").waitFor();
+  assert.doesNotMatch(await lead.innerText(), /Nothing has run/);
+  assert.equal(await done.count(), 3);
+  await page.getByRole("link", { name: "Open the session" }).first().click();
+  await completed(page);
+});

@@ -96,7 +96,7 @@ const PICTURES: &str = "\
 cargo xtask pictures
 
 Starts the program with the demo, opens its page in Chromium, and takes the pictures of
-docs/guide/start.md anew. Look at them before you commit them.
+README.md and docs/guide/start.md anew. Look at them before you commit them.
 
 Example:
   cargo xtask pictures && git status --short docs/guide/pictures";

@@ -51,7 +51,7 @@ export function Rail({ route, showKeys, showMore, logout }: Props) {
               {place.at === "inbox" && waiting > 0 ? (
                 <span class="nav-count" data-count={waiting}>
                   <span class="sr">, </span>
-                  {counted(waiting, live.next)}
+                  {counted(waiting, live)}
                   <span class="sr"> {t("state.pending")}</span>
                 </span>
               ) : null}

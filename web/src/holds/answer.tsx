@@ -61,7 +61,7 @@ function StaleBar(props: AnswerProps) {
         {now.headline ? t("stale.read.verb", { verb: lower(verbOf(now)) }) : t("stale.show")}
       </button>
       {now.kind === "settle" ? null : (
-        <button type="button" class="danger" disabled={answering.busy || !calm} onClick={() => setDenying(true)}>
+        <button type="button" class={`danger${calm ? "" : " settling"}`} disabled={answering.busy || !calm} onClick={() => setDenying(true)}>
           {t("deny.open")}
         </button>
       )}

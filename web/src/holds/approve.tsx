@@ -1,11 +1,14 @@
 // May this call run, or this run go on? Once, for the session, edited, replied to instead, or not at all.
 
 import { useContext, useState } from "preact/hooks";
+import * as api from "../api";
 import { ArmButton, Kbd } from "../components";
 import { FoldsOf } from "../foreign";
 import { Icon } from "../icons";
 import { useKey } from "../keys";
 import { language, t } from "../i18n";
+import { live } from "../live";
+import { useMe } from "../who";
 import type { AnswerProps } from "./answer";
 import { Bar } from "./bar";
 import { Confirm, needsWord, wordMatches } from "./confirm";
@@ -68,18 +71,18 @@ export function ApproveAnswer(props: AnswerProps) {
           press={() => answering.send({ verdict: "approve", scope: "once" })}
         />
       )}
-      <button type="button" class="danger" disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setMode("deny")}>
+      <button type="button" class={`danger${calm ? "" : " settling"}`} disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setMode("deny")}>
         {t(goOn ? "deny.go_on.open" : "deny.open")}
         {keys ? <Kbd>d</Kbd> : null}
       </button>
       {canEdit ? (
-        <button type="button" class="bar-desk" disabled={!ready} aria-keyshortcuts={keys ? "e" : undefined} onClick={() => setMode("edit")}>
+        <button type="button" class={`bar-desk${calm ? "" : " settling"}`} disabled={!ready} aria-keyshortcuts={keys ? "e" : undefined} onClick={() => setMode("edit")}>
           {t("approve.edit")}
           {keys ? <Kbd>e</Kbd> : null}
         </button>
       ) : null}
       {goOn ? null : (
-        <button type="button" class="bar-more" disabled={!ready} aria-expanded={mode === "more"} aria-label={t("approve.more", { what: t("approve.session") })} onClick={() => setMode(mode === "more" ? "none" : "more")}>
+        <button type="button" class={`bar-more${calm ? "" : " settling"}`} disabled={!ready} aria-expanded={mode === "more"} aria-label={t("approve.more", { what: t("approve.session") })} onClick={() => setMode(mode === "more" ? "none" : "more")}>
           <Icon name="more" />
         </button>
       )}
@@ -108,7 +111,13 @@ interface MenuProps extends AnswerProps {
   choose: (mode: Mode) => void;
 }
 
-function MoreMenu({ hold, canEdit, canApprove, goOn, choose }: MenuProps) {
+function MoreMenu({ hold, now, canEdit, canApprove, goOn, choose }: MenuProps) {
+  const mine = now.claimed_by === useMe().id;
+  const claim = () => {
+    choose("none");
+    // Whatever came of it, the truth is on the server.
+    api.claim(hold.id, !mine).then((claimed) => live.put(claimed), () => void live.read(hold.id));
+  };
   return (
     <div class="more-menu">
       {hold.session && !goOn && canApprove && !needsWord(hold) ? (
@@ -123,6 +132,9 @@ function MoreMenu({ hold, canEdit, canApprove, goOn, choose }: MenuProps) {
       ) : null}
       <button type="button" onClick={() => choose("respond")}>
         {t("approve.respond")}
+      </button>
+      <button type="button" data-claim={!mine} onClick={claim}>
+        {t(mine ? "claim.off" : "claim.on")}
       </button>
     </div>
   );

@@ -46,7 +46,7 @@ export function Before({ hold }: { hold: Hold }) {
     <>
       <Squares counts={shown} /> <span class="nb">{t(week.asked > 0 ? "card.before.week" : "card.before.month", { n: `${shown.asked}${known.complete ? "" : "+"}` })}</span>
       <small>
-        {shown.approved === shown.asked ? t("card.before.all_approved") : t("card.before.count", { approved: shown.approved, denied: shown.denied })}
+        {shown.open === shown.asked ? t("card.before.open") : shown.approved === shown.asked ? t("card.before.all_approved") : t("card.before.count", { approved: shown.approved, denied: shown.denied })}
         {same > 0 && same < shown.asked ? <>; {t("card.before.same", { n: same })}</> : null}
       </small>
       {denial ? (

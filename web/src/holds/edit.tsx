@@ -87,6 +87,7 @@ export function EditAnswer({ hold, answering, calm, keys, setEdited, back }: Ans
           keys={keys}
           off={answering.busy || problem !== null || !looked || !wordMatches(hold, typed)}
           calm={calm}
+          kind={needsWord(hold) ? "danger-solid" : "primary"}
           press={send}
         />
         <button type="button" onClick={back}>

@@ -92,9 +92,11 @@ export function EffectLine({ hold }: { hold: Hold }) {
 export function RowHeadline({ hold }: { hold: Hold }) {
   const headline = headlineOf(hold);
   const first = headline.targets[0];
+  // A row has little room, and what tells one unknown call from the next is its title.
+  const verb = headline.verb === "call_tool" && !isKnown(hold) && !headline.in_question ? t("headline.unknown") : verbText(headline);
   return (
     <>
-      <span class="row-verb">{verbText(headline)}</span> {isKnown(hold) && first ? <Chip text={first.text} /> : <Chip text={titleOf(hold)} />}
+      <span class="row-verb">{verb}</span> {isKnown(hold) && first ? <Chip text={first.text} /> : <Chip text={titleOf(hold)} />}
     </>
   );
 }

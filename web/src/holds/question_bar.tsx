@@ -29,7 +29,7 @@ export function QuestionBar(props: Props) {
         {answering.busy ? t("answer.sending") : (label ?? t("answer.submit"))}
       </button>
       {final ? null : (
-        <button type="button" class="danger" disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setDenying(true)}>
+        <button type="button" class={`danger${calm ? "" : " settling"}`} disabled={!ready} aria-keyshortcuts={keys ? "d" : undefined} onClick={() => setDenying(true)}>
           {t("decline.open")}
           {keys ? <Kbd>d</Kbd> : null}
         </button>

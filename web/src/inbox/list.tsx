@@ -4,7 +4,6 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../i18n";
 import { useKey } from "../keys";
-import { counted } from "../who";
 import { holdOfLine, useLinesInView, type Line } from "./lines";
 import { AlikeRow, Row } from "./row";
 import type { Section } from "./sections";
@@ -18,6 +17,7 @@ interface Props {
   /** There is more on the server than was read. */
   next: string | null;
   more: () => void;
+  count: (section: Section) => string;
   selected: ReadonlySet<string>;
   /** Whether it may be decided together with others. */
   selectable: (hold: Hold) => boolean;
@@ -25,7 +25,7 @@ interface Props {
   toggle: (group: string) => void;
 }
 
-export function List({ lines, current, query, desk, next, more, selected, selectable, setSelected, toggle }: Props) {
+export function List({ lines, current, query, desk, next, more, count, selected, selectable, setSelected, toggle }: Props) {
   const { list, drawn, show } = useLinesInView(lines, desk);
   const wanted = useRef<string | null>(null);
   const [, redraw] = useState(0);
@@ -80,7 +80,7 @@ export function List({ lines, current, query, desk, next, more, selected, select
     <ul ref={list} class={selected.size > 0 ? "rows selecting" : "rows"} data-lines={lines.length}>
       {drawn.above > 0 ? <li class="rows-gap" aria-hidden="true" style={{ height: `${drawn.above}px` }} /> : null}
       {lines.slice(drawn.from, drawn.to).map((line) => {
-        if (line.is === "section") return <SectionHead key={line.key} section={line.section} next={next} />;
+        if (line.is === "section") return <SectionHead key={line.key} section={line.section} count={count(line.section)} />;
         const hold = line.is === "row" ? line.group.lead : line.hold;
         const common = { current: hold.id === current, selected: isSelected(line, selected), selectable: isSelectable(line), query, select };
         if (line.is === "alike") return <AlikeRow key={line.key} hold={line.hold} {...common} />;
@@ -91,12 +91,12 @@ export function List({ lines, current, query, desk, next, more, selected, select
   );
 }
 
-function SectionHead({ section, next }: { section: Section; next: string | null }) {
+function SectionHead({ section, count }: { section: Section; count: string }) {
   const hot = section.name === "soon" || section.name === "critical";
   return (
     <li class={hot ? "section-head hot" : "section-head"} data-section={section.name}>
       <h2>{t(`inbox.section.${section.name}`)}</h2>
-      <span class="num count">{counted(section.count, section.name === "mine" || section.name === "all" || section.name === "others" ? next : null)}</span>
+      <span class="num count">{count}</span>
     </li>
   );
 }

@@ -2,7 +2,7 @@
 
 import { SOON_MS } from "../components";
 import { waitsForMe } from "../who";
-import type { Hold, Me } from "../wire";
+import type { Hold, HoldCounts, Me } from "../wire";
 import { askerOf, shows, type Filter } from "./filter";
 
 export type SectionName = "soon" | "critical" | "mine" | "others" | "all";
@@ -36,6 +36,11 @@ export function sectionsOf(holds: readonly Hold[], filter: Filter, me: Me, now: 
     const inside = parts.get(name) ?? [];
     return { name, groups: grouped(inside), count: inside.length };
   }).filter((section) => section.count > 0);
+}
+
+/** How many of a section the server counts. Null where it draws the line elsewhere: it calls a quarter of an hour soon. */
+export function toldOf(name: SectionName, counts: HoldCounts): number | null {
+  return name === "others" ? counts.sections.others : name === "all" ? counts.open : null;
 }
 
 /** When the next hold will belong to another section, so that the list is drawn again then; infinite if never. */

@@ -18,7 +18,7 @@ import { History } from "./history";
 import { linesOf, holdOfLine, type Line } from "./lines";
 import { List } from "./list";
 import { useNextAfterAnswer } from "./next";
-import { nextChange, sectionsOf } from "./sections";
+import { nextChange, sectionsOf, toldOf } from "./sections";
 import type { Hold } from "../wire";
 
 export function HoldsView({ address, frozen }: { address: Address; frozen: boolean }) {
@@ -67,6 +67,7 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
     setOpen(after);
   };
   const filtered = address !== "";
+  const narrowed = queryOf({ ...filter, sort: "urgency" }) !== "";
   const [bulk, setBulk] = useState<{ verdict: BulkVerdict; holds: Hold[] } | null>(null);
   // A hold that was decided meanwhile is no longer part of the selection.
   const chosen = [...selected].flatMap((id) => {
@@ -76,7 +77,7 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
   return (
     <div class="inbox">
       <section class="list" aria-label={t(tab === "inbox" ? "inbox.title" : "nav.history")}>
-        <ListHead tab={tab} filter={filter} askers={askers} waiting={counted(waiting.length, live.next)} />
+        <ListHead tab={tab} filter={filter} askers={askers} waiting={counted(waiting.length, live)} />
         <div class="list-scroll">
           {tab === "history" ? <History text={filter.text} current={current} query="" desk={desk} /> : lines.length === 0 ? live.listed ? <Empty filtered={filtered} /> : <Loading /> : null}
           {tab === "history" ? null : <List
@@ -85,6 +86,7 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
             query={address}
             desk={desk}
             next={live.next}
+            count={(section) => counted(section.count, live, (all) => (narrowed ? null : toldOf(section.name, all)))}
             more={() => void live.readMore()}
             selected={new Set(chosen.map((hold) => hold.id))}
             selectable={(hold) => isBulkable(hold, me)}
@@ -141,7 +143,9 @@ const NO_LINES: Line[] = [];
 function CardPage({ id }: { id: string }) {
   const live = useLive();
   const me = useMe();
-  const waiting = live.all().filter((hold) => waitsForMe(hold, me) && hold.id !== id).length;
+  const all = live.all().filter((hold) => waitsForMe(hold, me));
+  const here = all.some((hold) => hold.id === id) ? 1 : 0;
+  const waiting = all.length - here;
   useNextAfterAnswer(NO_LINES, "");
   useKey("Escape", () => go("/"));
   return (
@@ -151,7 +155,7 @@ function CardPage({ id }: { id: string }) {
           <Icon name="left" />
           {t("nav.back")}
         </a>
-        {waiting > 0 ? <span class="pill pill-hold">{t("inbox.more_waiting", { n: counted(waiting, live.next) })}</span> : null}
+        {waiting > 0 ? <span class="pill pill-hold">{t("inbox.more_waiting", { n: counted(waiting, live, ({ mine }) => mine - here) })}</span> : null}
       </nav>
       <fieldset class="pane-card" disabled={live.offline}>
         {live.offline ? <p class="note offline-note">{t("inbox.offline")}</p> : null}

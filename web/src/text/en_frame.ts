@@ -105,6 +105,8 @@ export const enFrame = {
   "start.title.stopped": "It stopped, and asks you.",
   "start.lead": "Press the button: the agent starts, a rule stops it, and you decide. It takes ten seconds.",
   "start.lead.stopped": "Nothing has run yet. What you see is drawn from the very call that will run, measured on the real table and rolled back.",
+  "start.title.decided": "It is decided.",
+  "start.lead.decided": "An approved call runs once, exactly as it was read; any other never runs. Open the session to see how the agent goes on.",
   "start.go": "Let the agent try",
   "start.inbox": "Open the inbox",
   "start.more": "Try another stop",

@@ -107,6 +107,8 @@ export const zhFrame: Record<keyof typeof enFrame, string> = {
   "start.title.stopped": "它停下了，正在问您。",
   "start.lead": "按下按钮：智能体开始工作，规则使它停下，由您决定。只需十秒。",
   "start.lead.stopped": "什么都还没有运行。您看到的内容来自将要运行的那个调用本身，已在真实的表上测量并回滚。",
+  "start.title.decided": "已作出决定。",
+  "start.lead.decided": "获批的调用只运行一次，与所读内容完全一致；其他调用不会运行。打开会话，看智能体如何继续。",
   "start.go": "让智能体试试",
   "start.inbox": "打开收件箱",
   "start.more": "试试其他停顿",
