@@ -374,6 +374,11 @@ impl ProxySession {
             self.report(leave.hold, Err(why.clone()));
             return Err(denied(&why));
         }
+        // The list may have taken long, and a freeze holds from when it was acknowledged.
+        if self.gate.service().is_frozen().await.unwrap_or(true) {
+            self.report(leave.hold, Err("not sent: everything is frozen".into()));
+            return Err(denied("everything is frozen"));
+        }
         let edited = leave.edited.as_ref().map(raw_arguments).transpose();
         let outgoing = edited
             .and_then(|edited| Ok((self.outgoing(call, wire_id, edited.as_deref())?, edited)));

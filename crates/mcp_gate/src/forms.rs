@@ -142,7 +142,11 @@ impl ProxySession {
         pending: &PendingHold,
     ) -> anyhow::Result<Box<RawValue>> {
         let message = match &question.subject {
-            QuestionSubject::Call { tool, arguments } if wait.form != FormRung::None => {
+            // Edited by a person since: what would run now is on the page, and not in this call.
+            QuestionSubject::Call { tool, arguments }
+                if wait.form != FormRung::None
+                    && pending.hold["call"]["arguments"] == *arguments.value() =>
+            {
                 form_message(tool, arguments.value())
             }
             _ => None,

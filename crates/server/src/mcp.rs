@@ -14,6 +14,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use domain::digest::Digest;
+use domain::event::Scope;
 use domain::hold::Hold;
 use engine::Caller;
 use futures_util::future::BoxFuture;
@@ -152,6 +153,8 @@ async fn find_caller(app: &App, parts: &Parts) -> Reply<McpCaller> {
             "send the header `Authorization: Bearer <token>`; a login's cookie does not do here";
         return Err(Problem::unauthenticated(why).into());
     };
+    // What else a client asks of an upstream is as much its owner's as its tools are.
+    caller.must_have(Scope::Ask)?;
     let token = Digest::of(secret.as_bytes());
     let engine = app.engine.clone();
     let find = Arc::new(move || engine.caller_by_token(&secret, VIA));
@@ -204,7 +207,10 @@ fn write_events(
         async move {
             let said = tokio::select! {
                 biased;
-                event = events.next() => write_event(&event?),
+                event = events.next() => {
+                    (caller.find)()?;
+                    write_event(&event?)
+                }
                 () = app.closing.cancelled() => return None,
                 () = tokio::time::sleep(app.limits.heartbeat) => {
                     (caller.find)()?;

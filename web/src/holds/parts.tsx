@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { Caption, Chip, Foreign, isLong, Lines } from "../foreign";
 import { language, OPENED_LINK, optionLabel, t, word } from "../i18n";
-import type { ForeignText, Hold, Span, ViewPart } from "../wire";
+import type { Json, JsonObject, ForeignText, Hold, Span, ViewPart } from "../wire";
 import { compare, Difference, type DiffRow } from "./difference";
 import { Fields, longFields } from "./fields";
 import { headlineOf, isKnown } from "./headline";
@@ -35,8 +35,8 @@ function placed(hold: Hold, controls: boolean) {
     else if (label === "context") sections.context.push(one);
     // The body of a request is part of how it runs.
     else if (label === "runs" && request) sections.runs.unshift(one);
-    // What changes stands there as a diff.
-    else if (label === "arguments" && diffOf(hold) !== null && longTexts(hold).length === 0) sections.record.push(one);
+    // What changes stands there as a diff, and nothing else is asked for.
+    else if (label === "arguments" && diffSaysAll(hold) && longTexts(hold).length === 0) sections.record.push(one);
     else if (label === "tool" || label === "runs" || label === "working_directory") sections.record.push(one);
     // What changes comes before how it is called.
     else if (part.type === "diff") sections.runs.unshift(one);
@@ -120,9 +120,23 @@ function TitleView({ hold }: { hold: Hold }) {
   );
 }
 
+const PATHS = ["path", "file_path"];
+const TEXTS = ["oldText,newText", "old_string,new_string", "old_str,new_str"];
+
+/** Whether the arguments are one path, which the headline names, and old and new texts. Any other word beside them may be what the tool takes. */
+function diffSaysAll(hold: Hold): boolean {
+  const input = hold.call?.arguments;
+  if (!isObject(input) || diffOf(hold) === null) return false;
+  const isPair = (edit: Json) => isObject(edit) && TEXTS.includes(Object.keys(edit).join(","));
+  const [path, ...rest] = Object.keys(input);
+  if (path === undefined || !PATHS.includes(path) || typeof input[path] !== "string") return false;
+  const edits = input["edits"];
+  return rest.join(",") === "edits" ? Array.isArray(edits) && edits.every(isPair) : TEXTS.includes(rest.join(","));
+}
+
 /** An edit of a file that is in the arguments as old and new text, as MCP servers and coding agents take it. */
 function diffOf(hold: Hold): DiffRow[] | null {
-  const input = isObject(hold.call?.arguments) ? (isObject(hold.call.arguments["input"]) ? hold.call.arguments["input"] : hold.call.arguments) : null;
+  const input = isObject(hold.call?.arguments) ? hookInput(hold.call.arguments) : null;
   if (input === null || headlineOf(hold).verb !== "edit_files" || hold.preview?.diff) return null;
   const listed = Array.isArray(input["edits"]) ? input["edits"].filter(isObject) : [input];
   const pairs = listed.flatMap((edit) => {
@@ -130,6 +144,12 @@ function diffOf(hold: Hold): DiffRow[] | null {
     return typeof before === "string" && typeof after === "string" ? [[before, after] as const] : [];
   });
   return pairs.length === 0 ? null : pairs.flatMap(([before, after]) => compare(before, after));
+}
+
+/** What an agent said, where our hooks put it: only if nothing else stands beside it. */
+function hookInput(top: JsonObject): JsonObject {
+  const isHook = Object.keys(top).every((key) => ["cwd", "input", "files", "files_in"].includes(key));
+  return isHook && isObject(top["input"]) ? top["input"] : top;
 }
 
 function ArgumentDiff({ hold }: { hold: Hold }) {

@@ -10,7 +10,7 @@ import { longTexts } from "../holds/parts";
 import { Icon } from "../icons";
 import { t, word } from "../i18n";
 import { live, useLive } from "../live";
-import { Chip } from "../foreign";
+import { Chip, Quoted } from "../foreign";
 import { waitsForMe } from "../who";
 import type { Hold, JsonObject, Me } from "../wire";
 import { askerOf } from "./filter";
@@ -153,6 +153,8 @@ export function BulkSheet({ verdict, holds, close }: SheetProps) {
                     <RiskShape risk={hold.risk} />
                     <RowHeadline hold={hold} />
                   </span>
+                  {/* The headline is short; what is approved here is this. */}
+                  {hold.view ? <Quoted text={hold.view.text} whole /> : null}
                   {askerOf(hold) ? (
                     <small class="muted">
                       {hold.tag} · <Chip text={askerOf(hold) ?? ""} />

@@ -42,7 +42,7 @@ pub use audience::{Directory, Unsatisfiable};
 pub use condition::Conditions;
 pub use decider::{Decider, Opinion};
 pub use rules::{BadPolicy, Facts, Policy};
-pub use shell_match::{ShellCondition, shell_facts};
+pub use shell_match::{ShellCondition, hook_input, shell_facts};
 pub use spec::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec, Then};
 pub use sql_match::SqlCondition;
 pub use verdict::{Ask, AskedByRule, Decision, Verdict};

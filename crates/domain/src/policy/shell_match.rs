@@ -34,12 +34,18 @@ const FOLDERS: [&str; 4] = ["cwd", "workdir", "directory", "dir_path"];
 /// `input`, where the hooks of coding agents put what the agent said.
 pub fn shell_facts(arguments: &Value) -> Option<ShellFacts> {
     let top = arguments.as_object()?;
-    let facts = match top.get("input") {
-        Some(Value::Object(input)) => facts_in(input),
-        Some(_) => None,
+    let facts = match hook_input(top) {
+        Some(input) => facts_in(input),
         None => facts_in(top),
     }?;
     Some(if runs_among_secrets(top) { facts.with_secrets() } else { facts })
+}
+
+/// What an agent said, in arguments of the shape that our hooks make. With anything else beside it, a tool may well
+/// run that and ignore `input`.
+pub fn hook_input(top: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    let is_ours = |key: &String| ["cwd", "input", "files", "files_in"].contains(&key.as_str());
+    top.get("input").and_then(Value::as_object).filter(|_| top.keys().all(is_ours))
 }
 
 fn runs_among_secrets(arguments: &Map<String, Value>) -> bool {
@@ -245,6 +251,8 @@ mod tests {
             json!({"command": 1}),
             json!({"argv": ["ls", 1]}),
             json!({"input": "rm x", "command": "ls"}),
+            json!({"input": {"command": "ls"}, "command": "rm -rf x"}),
+            json!({"input": {"command": "ls"}, "argv": ["rm", "x"], "cwd": "/"}),
             json!({}),
             json!(["ls"]),
         ] {

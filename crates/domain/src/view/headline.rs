@@ -372,7 +372,7 @@ impl Headline {
         self.verb = if script { HeadlineVerb::RunScript } else { HeadlineVerb::RunCommand };
         self.amount = count.map(|count| HeadlineAmount::Commands { count });
         self.shell = facts.kinds().to_vec();
-        self.effect = where_it_runs(hold);
+        self.effect = where_it_runs(hold, call);
         if let Some(program) = arguments::program_of(call.arguments.value()) {
             self.targets.push(HeadlineTarget::new(TargetRole::Program, program));
         }
@@ -446,8 +446,10 @@ impl Headline {
                 UndoHint::ChangesNothing
             }
             _ if destroys => UndoHint::CannotBeUndone,
+            // Only where a shell of ours runs it: another tool may take the same word for something else.
             _ if self.shell.iter().all(|kind| *kind == ShellKind::Read)
-                && !self.shell.is_empty() =>
+                && !self.shell.is_empty()
+                && self.effect == KnownEffect::Parsed =>
             {
                 UndoHint::ChangesNothing
             }
@@ -470,10 +472,12 @@ fn told(title: &Caption) -> Option<&CaptionKind> {
     }
 }
 
-fn where_it_runs(hold: &Hold) -> KnownEffect {
+fn where_it_runs(hold: &Hold, call: &Call) -> KnownEffect {
+    let mut phrases = call.context.detail.phrases().iter();
+    let by_mcp_server = phrases.any(|(_, phrase)| phrase.code == PhraseCode::McpTool);
     match hold.session() {
-        Some(_) => KnownEffect::Parsed,
-        None => KnownEffect::Elsewhere,
+        Some(_) if !by_mcp_server => KnownEffect::Parsed,
+        _ => KnownEffect::Elsewhere,
     }
 }
 

@@ -45,9 +45,9 @@ impl EngineHolds {
         (self.caller.find)().context("the token is revoked or has expired; use another")
     }
 
-    /// Whose a task is, and at which address: it is found by that caller, there.
+    /// Whose a task is, and at which address: it is found by that token, there.
     fn task_owner(&self) -> Vec<u8> {
-        format!("{}\n{}\n", self.caller.key_space, self.route).into_bytes()
+        format!("{}\n{}\n{}\n", self.caller.key_space, self.caller.token, self.route).into_bytes()
     }
 
     fn note(

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{HeadlineTarget, HeadlineVerb, TargetRole};
+use crate::policy::hook_input;
 use crate::shell::count_commands;
 use crate::view::foreign::ForeignText;
 
@@ -77,13 +78,10 @@ pub(super) fn known_method(method: &str) -> Option<&'static str> {
         .find(|known| *known == method)
 }
 
-/// Where hooks of coding agents put what the agent said.
+/// What the agent said, also where hooks of coding agents put it.
 fn inner(arguments: &Value) -> Option<&Map<String, Value>> {
     let top = arguments.as_object()?;
-    match top.get("input") {
-        Some(Value::Object(input)) => Some(input),
-        _ => Some(top),
-    }
+    Some(hook_input(top).unwrap_or(top))
 }
 
 fn command(arguments: &Value) -> Option<&Value> {
@@ -132,7 +130,9 @@ const EDITING_TOOLS: [&str; 12] = [
 /// The files that it names. `None`: it is no such tool, or it names none.
 pub(super) fn edited_files(tool: &str, arguments: &Value) -> Option<Vec<String>> {
     EDITING_TOOLS.into_iter().find(|known| names_tool(tool, known))?;
-    let listed = arguments.get("files").and_then(Value::as_array);
+    // Our hooks list them; in the arguments of another tool that word may mean anything.
+    let top = arguments.as_object()?;
+    let listed = hook_input(top).and_then(|_| top.get("files")?.as_array());
     let listed: Vec<String> =
         listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     if !listed.is_empty() {
@@ -140,8 +140,9 @@ pub(super) fn edited_files(tool: &str, arguments: &Value) -> Option<Vec<String>>
     }
     let inner = inner(arguments)?;
     let keys = ["path", "file_path", "notebook_path", "absolute_path"];
-    let path = keys.into_iter().find_map(|key| inner.get(key)?.as_str())?;
-    Some(vec![path.to_owned()])
+    // All of them: which one the tool takes is not known.
+    let paths = keys.into_iter().filter_map(|key| inner.get(key)?.as_str().map(str::to_owned));
+    Some(paths.collect::<Vec<_>>()).filter(|paths| !paths.is_empty())
 }
 
 /// Also behind the name of its server: `mcp__files__edit_file`, `files.edit_file`, `files_edit_file`.

@@ -201,11 +201,27 @@ fn commands_are_counted_and_read() {
         by_program(asked("gate.exec", Effects::AtMostOnce, gate, ExecutionContext::default()));
     assert_eq!(
         told_of(&gate),
-        "run_command Some(Commands { count: 1 }) | program ls, directory /srv | - elsewhere changes_nothing"
+        "run_command Some(Commands { count: 1 }) | program ls, directory /srv | - elsewhere not_known",
+        "a program of theirs may take the same words for something else"
     );
     let hook = json!({"cwd": "/srv", "input": {"command": "echo $(x)"}});
     let hook = by_program(asked("Bash", Effects::AtMostOnce, hook, ExecutionContext::default()));
     assert_eq!(told_of(&hook), "run_script None | directory /srv | - elsewhere not_known");
+}
+
+#[test]
+fn decoys_beside_what_a_tool_takes_are_not_its_headline() {
+    let ask = |tool, arguments| {
+        by_program(asked(tool, Effects::AtMostOnce, arguments, ExecutionContext::default()))
+    };
+    let command = ask("delete_customer", json!({"id": 7, "input": {"command": "ls"}}));
+    assert_eq!(Headline::of(&command).shell, []);
+    assert!(told_of(&command).ends_with("not_known"), "{}", told_of(&command));
+    let write = ask("write_file", json!({"path": "/etc/x", "files": ["README.md"]}));
+    assert!(told_of(&write).contains("file /etc/x"), "{}", told_of(&write));
+    assert!(!told_of(&write).contains("README"), "{}", told_of(&write));
+    let two = ask("write_file", json!({"path": "a", "file_path": "b"}));
+    assert!(told_of(&two).contains("file a, file b"), "{}", told_of(&two));
 }
 
 #[test]
