@@ -1,6 +1,6 @@
 // Every request of the page goes through here: cookie, CSRF header, idempotency key, and errors as `Refused`.
 
-import type { Agent, AskedBefore, AuditEntry, AuditVerified, ChannelState, EditPreview, Figures, Freeze, Grant, Hold, HoldCounts, Json, List, Me, NewToken, Person, PolicyExplained, ProblemBody, Run, Secret, Session, SessionSummary, Token } from "./wire";
+import type { Agent, AskedBefore, AuditEntry, AuditVerified, ChannelState, ConfiguredTool, EditPreview, Figures, Freeze, Grant, GrantMatches, Hold, HoldCounts, Json, List, Me, NewToken, Person, PolicyExplained, PolicyReplay, ProblemBody, PushState, Run, SavedView, Secret, Session, SessionSummary, Snooze, Token, UploadedFile } from "./wire";
 
 /** The server said no, and why. `status` 0 means that no reply came: whether it acted is not known. */
 export class Refused extends Error {
@@ -44,6 +44,11 @@ export function whenFrozen(tell: (detail: string | null) => void): void {
 const KEPT_ALIVE_BYTES = 60_000;
 
 async function send<T>(method: string, path: string, body?: string, key?: string): Promise<T> {
+  const reply = await request(method, path, body, key);
+  return (reply.status === 204 ? undefined : await reply.json()) as T;
+}
+
+async function request(method: string, path: string, body?: string, key?: string): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") {
     headers["X-Holdpoint-CSRF"] = csrf ?? "";
@@ -65,7 +70,7 @@ async function send<T>(method: string, path: string, body?: string, key?: string
   } catch {
     throw new Refused(0, { code: "unreachable" });
   }
-  if (reply.ok) return (reply.status === 204 ? undefined : await reply.json()) as T;
+  if (reply.ok) return reply;
 
   const problem = new Refused(reply.status, await problemOf(reply));
   if (reply.status === 401) onSignedOut();
@@ -110,6 +115,11 @@ export function hold(id: string): Promise<Hold> {
   return send("GET", `/v1/holds/${at(id)}`);
 }
 
+/** The same as text: a parse would change how its numbers are written. */
+export async function holdText(id: string): Promise<string> {
+  return (await request("GET", `/v1/holds/${at(id)}`)).text();
+}
+
 /** `answer` is JSON text and not a value, so that edited arguments arrive as typed: a parse here would round large numbers. */
 export async function answerHold(id: string, digest: string, answer: string, key: string): Promise<Hold> {
   const hold = await answerOneOfMany(id, digest, answer, key);
@@ -139,6 +149,11 @@ export function startFreeze(reason: string): Promise<Freeze> {
 
 export function grants(): Promise<List<Grant>> {
   return send("GET", "/v1/grants");
+}
+
+/** Which of the last month's holds a grant would have made unnecessary. */
+export function grantMatches(id: string): Promise<GrantMatches> {
+  return send("GET", `/v1/grants/${at(id)}/matches`);
 }
 
 export function revokeGrant(id: string): Promise<void> {
@@ -196,6 +211,15 @@ export function explainPolicy(question: string): Promise<PolicyExplained> {
   return send("POST", "/v1/policy/explain", question);
 }
 
+/** What the rules in force would have done with the calls of the last days. */
+export function replayPolicy(days: number): Promise<PolicyReplay> {
+  return send("GET", `/v1/policy/replay?days=${days}`);
+}
+
+export function tools(): Promise<List<ConfiguredTool>> {
+  return send("GET", "/v1/tools");
+}
+
 export function thaw(): Promise<Freeze> {
   return send("DELETE", "/v1/freeze");
 }
@@ -205,9 +229,58 @@ export function claim(id: string, on: boolean): Promise<Hold> {
   return on ? send("POST", `/v1/holds/${at(id)}/claim`, "{}") : send("DELETE", `/v1/holds/${at(id)}/claim`);
 }
 
+/** The caller's own, and nobody else's business. */
+export function snoozes(): Promise<List<Snooze>> {
+  return send("GET", "/v1/snoozes");
+}
+
+export function snooze(id: string, until: string): Promise<Snooze> {
+  return send("POST", `/v1/holds/${at(id)}/snooze`, JSON.stringify({ until }));
+}
+
+export function unsnooze(id: string): Promise<void> {
+  return send("DELETE", `/v1/holds/${at(id)}/snooze`);
+}
+
+/** Says something to others about it, which decides nothing. */
+export function comment(id: string, text: string, key: string): Promise<Hold> {
+  return send("POST", `/v1/holds/${at(id)}/comments`, JSON.stringify({ text }), key);
+}
+
+/** Which browsers of this person are told, and what they subscribe with. */
+export function pushState(): Promise<PushState> {
+  return send("GET", "/v1/me/push");
+}
+
+export function subscribePush(subscription: object, key: string): Promise<{ id: string }> {
+  return send("POST", "/v1/me/push", JSON.stringify(subscription), key);
+}
+
+export function removePush(id: string): Promise<void> {
+  return send("DELETE", `/v1/me/push?id=${at(id)}`);
+}
+
+/** Views of the inbox that this person keeps. */
+export function views(): Promise<List<SavedView>> {
+  return send("GET", "/v1/me/views");
+}
+
+export function saveView(name: string, query: string, was?: string): Promise<SavedView> {
+  return send("POST", "/v1/me/views", JSON.stringify({ name, query, was }));
+}
+
+export function forgetView(name: string): Promise<void> {
+  return send("DELETE", `/v1/me/views?name=${at(name)}`);
+}
+
 /** What became of calls like the one of this hold. */
 export function askedBefore(id: string): Promise<AskedBefore> {
   return send("GET", `/v1/holds/${at(id)}/asked_before`);
+}
+
+/** The tool that a held call is for, and what it takes. */
+export function heldTool(id: string): Promise<{ tool: ConfiguredTool | null }> {
+  return send("GET", `/v1/holds/${at(id)}/tool`);
 }
 
 /** What an edited call would do. `args` is JSON text, as in an answer. It has no effect. */
@@ -237,11 +310,26 @@ export async function say(
   text: string,
   whilePending: "queue" | "supersede",
   key: string,
+  files: string[] = [],
 ): Promise<{ run: string; message: string }> {
-  const body: Json = { text, while_pending: whilePending };
+  const body: Json = { text, while_pending: whilePending, ...(files.length > 0 ? { files } : {}) };
   const taken = await send<{ run: string; message: string }>("POST", `/v1/sessions/${at(id)}/messages`, JSON.stringify(body), key);
   onFrozen(null);
   return taken;
+}
+
+/** What a file is. Its bytes are at `/v1/files/{id}`. */
+export function fileAbout(id: string): Promise<UploadedFile> {
+  return send("GET", `/v1/files/${at(id)}/about`);
+}
+
+export function removeFile(id: string): Promise<void> {
+  return send("DELETE", `/v1/files/${at(id)}`);
+}
+
+/** What a request needs that does not go through here: an upload, whose progress is shown. */
+export function changeHeaders(key: string): Record<string, string> {
+  return { "X-Holdpoint-CSRF": csrf ?? "", "Idempotency-Key": key };
 }
 
 export function cancelRun(id: string): Promise<Run> {

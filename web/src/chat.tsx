@@ -2,6 +2,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
+import { AttachBar, dropHandlers } from "./files/attach";
+import { useAttached } from "./files/attached";
 import { Heading, Quoted } from "./foreign";
 import { EmbeddedHold } from "./holds/embedded";
 import { Refusal } from "./holds/refusal";
@@ -67,7 +69,7 @@ export function Chat({ id }: { id: string }) {
     <section class="chat" aria-labelledby="chat-title">
       <header class="chat-head">
         <h1 id="chat-title" tabIndex={-1}>
-          <Heading text={session.title || session.agent} />
+          <Heading text={session.title || firstWords(session) || session.agent} />
         </h1>
         <p class="muted">
           {t("chat.agent")}: <Plain text={session.agent} />
@@ -103,6 +105,13 @@ export function Chat({ id }: { id: string }) {
       <div ref={end} />
     </section>
   );
+}
+
+/** A session that a program opened may have no title: then it is what was said first. */
+function firstWords(session: Session): string {
+  const first = session.messages.find((message) => message.role === "user" && message.origin !== "runtime");
+  const said = first?.parts.find((part) => part.type === "text");
+  return said?.type === "text" ? (said.text.trim().split("\n")[0] ?? "") : "";
 }
 
 function RunLine({ session, writing }: { session: Session; writing: boolean }) {
@@ -146,7 +155,7 @@ function RunLine({ session, writing }: { session: Session; writing: boolean }) {
       ) : null}
       {run.usage ? (
         <p class="muted" data-usage>
-          {t("run.usage", { turns: run.usage.turns, tokens: run.usage.input_tokens + run.usage.output_tokens, time: span(run.usage.time_s * 1000) })}
+          {t("run.usage", { turns: run.usage.turns, tokens: run.usage.input_tokens + run.usage.output_tokens, time: run.usage.time_s < 1 ? t("run.usage.moment") : span(run.usage.time_s * 1000) })}
           {run.usage.money ? t("run.usage.money", { money: run.usage.money }) : ""}
         </p>
       ) : null}
@@ -159,17 +168,21 @@ function Composer({ session, open, said }: { session: string; open: boolean; sai
   const [text, setText] = useState("");
   const [supersede, setSupersede] = useState(false);
   const sending = useSending();
+  const attached = useAttached();
+  const nothing = (text.trim() === "" && attached.ids.length === 0) || attached.waits;
   const submit = async () => {
-    if (text.trim() === "" || sending.busy) return;
-    const id = await sending.goOn(session, text, open && supersede ? "supersede" : "queue");
+    if (nothing || sending.busy) return;
+    const id = await sending.goOn(session, text, open && supersede ? "supersede" : "queue", attached.ids);
     if (id === null) return;
     said(id, text);
     setText("");
+    attached.clear();
     setSupersede(false);
   };
   return (
     <form
       class="composer"
+      {...dropHandlers(attached)}
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
@@ -179,6 +192,7 @@ function Composer({ session, open, said }: { session: string; open: boolean; sai
         <span>{t("chat.say")}</span>
         <textarea name="say" rows={2} placeholder={t("chat.say.placeholder")} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
+      <AttachBar attached={attached} />
       {open ? <p class="muted">{t("chat.open_holds")}</p> : null}
       {open ? (
         <label class="choice">
@@ -187,7 +201,7 @@ function Composer({ session, open, said }: { session: string; open: boolean; sai
         </label>
       ) : null}
       <div class="actions">
-        <button type="submit" class="primary" disabled={sending.busy || text.trim() === ""}>
+        <button type="submit" class="primary" disabled={sending.busy || nothing}>
           {sending.busy ? t("chat.sending") : t("chat.send")}
         </button>
         <span class="muted hint">{t("chat.hint")}</span>

@@ -12,6 +12,11 @@ export function exact(text: ForeignText): string {
   return text.lines.map((line) => line.map(said).join("")).join("\n");
 }
 
+/** The size of lines that stand under one another. */
+export function bytesOf(lines: Span[][]): number {
+  return new TextEncoder().encode(exact({ bytes: 0, lines })).length;
+}
+
 /** A mark is drawn about this wide. */
 const length = (span: Span): number => (typeof span === "string" ? span.length : 10);
 
@@ -70,10 +75,13 @@ function spansOf(line: string): Span[] {
     if (typeof last === "string") spans[spans.length - 1] = last + piece;
     else spans.push(piece);
   };
-  for (const piece of line.split(/( +)/)) {
+  const pieces = line.split(/( +)/);
+  for (const [at, piece] of pieces.entries()) {
     if (/^ +$/.test(piece)) {
       const most = spans.length === 0 ? 16 : 3;
-      if (piece.length <= most && !line.endsWith(piece)) push(piece);
+      // Behind spaces at the end of the line there is only an empty piece.
+      const last = at === pieces.length - 2 && pieces[at + 1] === "";
+      if (piece.length <= most && !last) push(piece);
       else spans.push({ spaces: piece.length });
       continue;
     }

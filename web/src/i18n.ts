@@ -62,7 +62,7 @@ export function optionLabel(option: { id: string; label: string }): string {
 }
 
 /** A word that the server may extend (a state, a scenario): translated when known, else shown as it came. */
-export function word(prefix: string, name: string): string {
+export function word(prefix: string, name: string, values: Record<string, string | number> = {}): string {
   const key = `${prefix}.${name}`;
-  return key in en ? t(key as Key) : name;
+  return key in en ? t(key as Key, values) : name;
 }

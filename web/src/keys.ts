@@ -1,7 +1,7 @@
 // The keyboard of the page. Views say which keys they listen to; the last one to say so is asked first. Keys that are typed into
 // a field belong to the field, and while a sheet is open the page behind it hears nothing. No single key answers a hold.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Act = (event: KeyboardEvent) => void;
 
@@ -15,7 +15,8 @@ export function useKey(key: string, act: Act | null): void {
   const now = useRef(act);
   now.current = act;
   const on = act !== null;
-  useEffect(() => {
+  // With the drawing and not a frame after it: a key that follows what is in view must be heard.
+  useLayoutEffect(() => {
     if (!on) return;
     const call: Act = (event) => now.current?.(event);
     listeners.set(key, [...(listeners.get(key) ?? []), call]);

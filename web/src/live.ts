@@ -29,7 +29,8 @@ class Live {
   private readonly watchers = new Set<() => void>();
   private readonly sessionWatchers = new Set<(event: ServerEvent) => void>();
   private readonly openWatchers = new Set<() => void>();
-  private sorted: { revision: number; holds: Hold[] } | undefined;
+  private sorted: readonly Hold[] | undefined;
+  private readonly prepared: ((hold: Hold) => void)[] = [];
   private listing: Promise<void> | undefined;
   private listAgain = false;
   private counting: Promise<void> | undefined;
@@ -158,6 +159,7 @@ class Live {
           if (problem instanceof api.Refused && problem.status === 404) {
             this.gone.add(id);
             this.holds.delete(id);
+            this.sorted = undefined;
             this.tell();
           }
         }
@@ -195,6 +197,7 @@ class Live {
         for (const hold of list.items) {
           pending.add(hold.id);
           this.put(hold, false);
+          for (const work of this.prepared) work(hold);
         }
         next = list.next;
         pages += 1;
@@ -210,6 +213,9 @@ class Live {
       // think runs may have ended: look at them.
       const behind = [...this.holds.values()].filter((hold) => isUnfinished(hold) && !pending.has(hold.id));
       await Promise.all(behind.map((hold) => this.read(hold.id)));
+      // Sorting and drawing thousands are a task each, so that a press in between is heard.
+      this.all();
+      await new Promise((done) => setTimeout(done, 0));
       this.tell();
     } catch {
       // The banner already says that the server cannot be reached; the next connection reads again.
@@ -260,6 +266,7 @@ class Live {
     if (known && (known.version > hold.version || (known.state !== "pending" && hold.state === "pending"))) return;
     this.gone.delete(hold.id);
     this.holds.set(hold.id, hold);
+    this.sorted = undefined;
     if (hold.state === "pending") this.seenPending.add(hold.id);
     // What is asked and said about an unknown outcome changes the hold whose outcome it is.
     if (hold.kind === "settle" && hold.parent && this.holds.has(hold.parent) && known?.state !== hold.state) this.changed(hold.parent);
@@ -272,10 +279,13 @@ class Live {
 
   /** Newest first. Sorted once per change: with thousands of holds a sort for every reader would be felt. */
   all(): readonly Hold[] {
-    if (this.sorted?.revision === this.revision && this.sorted.holds.length === this.holds.size) return this.sorted.holds;
-    const holds = [...this.holds.values()].sort((a, b) => newer(a.opened_at, b.opened_at) || newer(a.id, b.id));
-    this.sorted = { revision: this.revision, holds };
-    return holds;
+    this.sorted ??= [...this.holds.values()].sort((a, b) => newer(a.opened_at, b.opened_at) || newer(a.id, b.id));
+    return this.sorted;
+  }
+
+  /** Told of every hold of a list as its page is read: what a view works out for each is then not to do for thousands at once. */
+  prepare(work: (hold: Hold) => void): void {
+    this.prepared.push(work);
   }
 
   watch(watcher: () => void): () => void {

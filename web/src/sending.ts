@@ -14,9 +14,9 @@ export interface Sending {
   busy: boolean;
   refused: api.Refused | null;
   /** Opens a session and says `text` in it; resolves to its id, or to null when refused. */
-  begin(agent: string, text: string): Promise<string | null>;
+  begin(agent: string, text: string, files?: string[]): Promise<string | null>;
   /** Says `text` in a session; resolves to the message's id, or to null when refused. */
-  goOn(session: string, text: string, whilePending: "queue" | "supersede"): Promise<string | null>;
+  goOn(session: string, text: string, whilePending: "queue" | "supersede", files?: string[]): Promise<string | null>;
 }
 
 const TITLE_LENGTH = 80;
@@ -52,20 +52,20 @@ export function useSending(): Sending {
   return {
     busy,
     refused,
-    begin: (agent, text) =>
+    begin: (agent, text, files = []) =>
       run(async () => {
-        const now = attemptFor(JSON.stringify([agent, text]));
+        const now = attemptFor(JSON.stringify([agent, text, files]));
         const title = text.trim().split("\n")[0]?.slice(0, TITLE_LENGTH) ?? "";
         // A session that was opened for this text before the message failed is used, and not a second one opened.
         const id = now.session ?? (await api.openSession(agent, title, now.sessionKey)).id;
         now.session = id;
-        await api.say(id, text, "queue", now.messageKey);
+        await api.say(id, text, "queue", now.messageKey, files);
         return id;
       }),
-    goOn: (session, text, whilePending) =>
+    goOn: (session, text, whilePending, files = []) =>
       run(async () => {
-        const now = attemptFor(JSON.stringify([session, text, whilePending]));
-        return (await api.say(session, text, whilePending, now.messageKey)).message;
+        const now = attemptFor(JSON.stringify([session, text, whilePending, files]));
+        return (await api.say(session, text, whilePending, now.messageKey, files)).message;
       }),
   };
 }

@@ -2,6 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Button, Pill } from "./components";
+import { AttachBar, dropHandlers } from "./files/attach";
+import { useAttached } from "./files/attached";
 import { Quoted } from "./foreign";
 import { EmbeddedHold } from "./holds/embedded";
 import { Refusal } from "./holds/refusal";
@@ -93,9 +95,10 @@ function Story({ say }: { say: string }) {
           </a>
         </p>
         {sending.refused ? <Refusal problem={sending.refused} /> : null}
+        {session === null ? null : <Steps stage={stage} />}
       </div>
       <div class="story-stop">{session === null ? <Waiting say={say} /> : <Stop session={session} tell={setStage} />}</div>
-      <Steps stage={stage} />
+      {session === null ? <Steps stage={stage} /> : null}
     </div>
   );
 }
@@ -170,9 +173,11 @@ export function NewSession({ title = t("chat.new"), main = true }: { title?: str
   const [agent, setAgent] = useState(me.agents[0] ?? "");
   const [text, setText] = useState("");
   const sending = useSending();
+  const attached = useAttached();
+  const nothing = (text.trim() === "" && attached.ids.length === 0) || attached.waits;
   const begin = async () => {
-    if (text.trim() === "" || agent === "" || sending.busy) return;
-    const id = await sending.begin(agent, text);
+    if (nothing || agent === "" || sending.busy) return;
+    const id = await sending.begin(agent, text, attached.ids);
     if (id !== null) go(sessionPath(id));
   };
   const Heading = main ? "h1" : "h2";
@@ -187,6 +192,7 @@ export function NewSession({ title = t("chat.new"), main = true }: { title?: str
       ) : (
         <form
           class="composer"
+          {...dropHandlers(attached)}
           onSubmit={(event) => {
             event.preventDefault();
             void begin();
@@ -212,8 +218,9 @@ export function NewSession({ title = t("chat.new"), main = true }: { title?: str
             <span class="sr">{t("chat.say")}</span>
             <textarea name="say" rows={3} placeholder={t("chat.say.placeholder")} value={text} onInput={(event) => setText(event.currentTarget.value)} />
           </label>
+          <AttachBar attached={attached} />
           <div class="actions">
-            <Button submit kind="primary" disabled={sending.busy || text.trim() === ""}>
+            <Button submit kind="primary" disabled={sending.busy || nothing}>
               {sending.busy ? t("chat.sending") : t("chat.send")}
             </Button>
             <span class="hint">{t("chat.hint")}</span>

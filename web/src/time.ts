@@ -31,6 +31,17 @@ export function dayName(iso: string, now = new Date()): string {
   return at.toLocaleDateString(locale(), { day: "numeric", month: "long", ...(at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }) });
 }
 
+/** "14:02:07": a minute is too coarse to tell the steps of a run apart. */
+export function seconds(ms: number): string {
+  return new Date(ms).toLocaleTimeString(locale(), { hour12: false });
+}
+
+/** "18 Nov" for a day in UTC, as the server counts them. */
+export function dayOf(day: string | undefined): string {
+  const at = new Date(`${day ?? ""}T00:00:00Z`);
+  return Number.isNaN(at.getTime()) ? "–" : at.toLocaleDateString(locale(), { day: "numeric", month: "short", timeZone: "UTC" });
+}
+
 /** The whole instant, for a tooltip and for people who compare logs. */
 export function full(iso: string): string {
   const at = new Date(iso);
@@ -49,6 +60,11 @@ export function span(ms: number): string {
   if (minutes >= 5) return `${minutes}${m}`;
   if (minutes >= 1) return `${minutes}${m} ${seconds % 60}${s}`;
   return `${seconds}${s}`;
+}
+
+/** The same, exact for what is quicker than a second. */
+export function quickSpan(ms: number): string {
+  return ms > 0 && ms < 1000 ? `${Math.round(ms)} ${language() === "zh" ? "毫秒" : "ms"}` : span(ms);
 }
 
 // One clock for everything that counts down: hundreds of rows with a timer each would wake the page hundreds of times a second.

@@ -39,9 +39,17 @@ export function isAddressed(hold: Hold, me: Me): boolean {
   return people.includes(me.id) || roles.some((role) => me.roles.includes(role));
 }
 
+// Asked of thousands of holds by several views at each change; a changed hold is another object.
+const waits = new WeakMap<Hold, { me: Me; is: boolean }>();
+
 /** A vote of this person is missing. */
 export function waitsForMe(hold: Hold, me: Me): boolean {
-  return hold.state === "pending" && isAddressed(hold, me) && !hasVoted(hold, me);
+  let known = waits.get(hold);
+  if (known?.me !== me) {
+    known = { me, is: hold.state === "pending" && isAddressed(hold, me) && !hasVoted(hold, me) };
+    waits.set(hold, known);
+  }
+  return known.is;
 }
 
 /** Only for what is shown: the server judges it. */

@@ -36,12 +36,23 @@ export interface Grant {
   session: string;
   tool: string;
   covers: string;
+  /** The conditions on the arguments; null for the very same call only. */
+  args: Json[] | null;
   by: string;
   hold: string;
   made_at: string;
   expires_at: string;
   uses_left: number;
   revoked: boolean;
+}
+
+export interface GrantMatches {
+  /** Holds about calls of its tool. */
+  looked_at: number;
+  count: number;
+  /** The newest of them. */
+  matches: { hold: string; title: string; state: HoldState; agent: string | null; opened_at: string }[];
+  complete: boolean;
 }
 
 export interface Token {
@@ -99,12 +110,17 @@ interface Spread {
 }
 export interface DayFigures extends StateCounts {
   day: string;
+  /** By a rule or a grant. */
+  automatic: number;
 }
 export interface Figures {
   complete: boolean;
   total: StateCounts;
   by_day: DayFigures[];
+  /** From the opening until people decided. */
   waiting_ms: Spread | null;
+  /** From the opening until the first answer. */
+  first_answer_ms: Spread | null;
   approved_within_1s: number;
   people: { person: string; name: string; decided: number; approved: number; denied: number; approved_within_1s: number; waiting_ms: Spread | null }[];
   tools: (StateCounts & { tool: string })[];
@@ -123,6 +139,32 @@ export interface ChannelState {
   platform: string;
   talks: boolean;
   last_errors: { hold: string; to: string; why: string; at: string }[];
+}
+
+export interface PolicyReplay {
+  calls: number;
+  same: number;
+  changes: RulingChange[];
+  complete: boolean;
+}
+export interface RulingChange {
+  tool: string;
+  from: "allow" | "ask" | "deny";
+  to: "allow" | "ask" | "deny";
+  rule: string | null;
+  count: number;
+  example: string | null;
+}
+
+/** A tool that agents are offered, with what it takes as JSON Schema. */
+export interface ConfiguredTool {
+  name: string;
+  description: string;
+  effects: string;
+  agents: string[];
+  two_phase: boolean;
+  place: "server" | "client";
+  schema: JsonObject;
 }
 
 export interface PolicyExplained {
@@ -312,6 +354,12 @@ export interface HoldCounts {
   exact: boolean;
 }
 
+/** Until when the reader does not want to see a hold. */
+export interface Snooze {
+  hold: string;
+  until: string;
+}
+
 /** What became of calls like this one, as far as the reader may see them. */
 export interface AskedBefore {
   alike: { days_7: AskedCounts; days_30: AskedCounts };
@@ -329,6 +377,25 @@ export interface EditPreview {
   preview: { summary?: string | null; rows?: number | null; diff?: string | null; warnings?: string[] };
   view: { parts: ViewPart[]; text: string; digest: string };
   headline?: Headline;
+}
+
+/** `key`: null where the server sends no notices. */
+export interface PushState {
+  key: string | null;
+  items: { id: string; name: string | null; language: string; at: string }[];
+}
+
+export interface SavedView {
+  name: string;
+  query: string;
+}
+
+export interface Comment {
+  by: string;
+  at: string;
+  via: string;
+  text: string;
+  mentions: string[];
 }
 
 export interface Hold {
@@ -365,6 +432,11 @@ export interface Hold {
   expires_at?: string | null;
   claimed_by?: string | null;
   answers?: Said[];
+  comment_count?: number;
+  /** What people said about it, oldest first: absent in lists. */
+  comments?: Comment[];
+  /** Who was addressed and has said nothing since. */
+  mentioned?: string[];
   decision?: Said | null;
   cancelled?: Withdrawn | null;
   outcome?: Outcome | null;
@@ -421,7 +493,27 @@ export interface ToolResultPart {
   output?: Json;
   isError?: boolean;
 }
-export type Part = TextPart | ToolCallPart | ToolResultPart;
+/** A file that came with a message. A picture has a size in pixels. */
+export interface FilePart {
+  type: "file";
+  file: string;
+  name: string;
+  mediaType: string;
+  bytes: number;
+  digest: string;
+  width?: number;
+  height?: number;
+}
+export interface UploadedFile {
+  id: string;
+  name: string;
+  media_type: string;
+  bytes: number;
+  digest: string;
+  width?: number;
+  height?: number;
+}
+export type Part = TextPart | FilePart | ToolCallPart | ToolResultPart;
 
 export interface Message {
   id: string;
@@ -456,7 +548,17 @@ export interface ProblemBody {
   detail?: string;
   code?: string;
   field?: string;
+  faults?: FieldFault[];
   decision?: Said;
+}
+
+/** What is wrong with one field: a code and numbers, which the page words itself. */
+export interface FieldFault {
+  field: string;
+  code: string;
+  bound?: number;
+  types?: string[];
+  name?: string;
 }
 
 /** One secret, in the open. */

@@ -8,26 +8,26 @@ use crate::checkout::Checkout;
 use crate::job::Job;
 use crate::{dist, profile};
 
-pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.as_str()));
+pub(crate) fn run(here: &Checkout, args: &[String]) -> Result<bool> {
+    let has = |options: &[&str]| args.iter().any(|word| options.contains(&word.as_str()));
     if has(&["--profile"]) {
-        ensure!(words.len() == 1, "`--profile` stands alone: it samples the two hottest paths");
+        ensure!(args.len() == 1, "`--profile` stands alone: it samples the two hottest paths");
         return profile::run(here);
     }
     if has(&["--help", "-h", "--dry-run"]) {
-        return Ok(talk(here)?.args(words).run()?.success);
+        return Ok(talk(here)?.args(args).run()?.success);
     }
     // Nobody waits half an hour for figures that count for nothing, or to hear of a slip of the pen.
     let folder = match has(&["--quick"]) {
         true => packaged(here)?,
         false => {
-            let heard = talk(here)?.args(words).args(["--dry-run"]).keep(|_| true).quiet().run()?;
+            let heard = talk(here)?.args(args).args(["--dry-run"]).keep(|_| true).quiet().run()?;
             ensure!(heard.success, "{}", heard.kept.join("\n"));
             dist::program_and_benchmark(here)?
         }
     };
     let finished = Job::new(folder.join("bench"))
-        .args(words)
+        .args(args)
         .env("HOLDPOINT_BIN", folder.join("holdpoint"))
         .within(&here.root)
         .limit_minutes(60)

@@ -28,9 +28,9 @@ const PARTS: [Part; 7] = [
 const ADVISORIES: Part =
     Part { name: "advisories", about: "known holes in what we use", run: advisories };
 
-pub(crate) fn parts(words: &[String]) -> Result<Vec<Part>> {
+pub(crate) fn parts(args: &[String]) -> Result<Vec<Part>> {
     let mut parts = PARTS.to_vec();
-    for word in words {
+    for word in args {
         match word.as_str() {
             "--advisories" => parts.push(ADVISORIES),
             other => bail!("`check` takes no `{other}`; see `cargo xtask check --help`"),

@@ -37,14 +37,14 @@ struct Options {
 }
 
 impl Options {
-    fn parse(words: &[String]) -> Result<Options> {
+    fn parse(args: &[String]) -> Result<Options> {
         let mut options = Options { targets: Vec::new(), seconds: SECONDS, list: false };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
+        let mut args = args.iter();
+        while let Some(word) = args.next() {
             match word.as_str() {
                 "--list" => options.list = true,
                 "--seconds" => {
-                    let number = words.next().context("`--seconds` wants a number")?;
+                    let number = args.next().context("`--seconds` wants a number")?;
                     options.seconds = number.parse().context("`--seconds` wants a number")?;
                     ensure!(options.seconds > 0, "`--seconds` wants at least 1");
                 }
@@ -58,8 +58,8 @@ impl Options {
     }
 }
 
-pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let options = Options::parse(words)?;
+pub(crate) fn run(here: &Checkout, args: &[String]) -> Result<bool> {
+    let options = Options::parse(args)?;
     let all = targets(here)?;
     if options.list {
         all.iter().for_each(|name| println!("{name}"));
@@ -217,8 +217,8 @@ fn reached(line: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn parsed(words: &[&str]) -> Result<Options> {
-        Options::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    fn parsed(args: &[&str]) -> Result<Options> {
+        Options::parse(&args.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]

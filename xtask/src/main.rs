@@ -34,8 +34,8 @@ use checkout::Checkout;
 use ledger::Ledger;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    match obey(&words) {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -45,9 +45,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the words say; `false` means that it was done and that something failed.
-fn obey(words: &[String]) -> Result<bool> {
-    let Some((verb, rest)) = words.split_first() else {
+/// Runs the command that the arguments name; `false` means that it was done and that something failed.
+fn run(args: &[String]) -> Result<bool> {
+    let Some((verb, rest)) = args.split_first() else {
         println!("{}", help::OVERVIEW);
         return Ok(true);
     };
@@ -55,7 +55,7 @@ fn obey(words: &[String]) -> Result<bool> {
         println!("{}", help::about(rest.first().map(String::as_str))?);
         return Ok(true);
     }
-    // These hand their words on, `--help` included: they describe their own options best.
+    // These hand their arguments on, `--help` included: they describe their own options best.
     let hands_on = ["bench", "torture"].contains(&verb.as_str());
     if !hands_on && rest.iter().any(|word| word == "--help" || word == "-h") {
         println!("{}", help::about(Some(verb))?);

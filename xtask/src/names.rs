@@ -101,9 +101,9 @@ struct NamesOptions {
 }
 
 impl NamesOptions {
-    fn parse(words: &[String]) -> Result<NamesOptions> {
+    fn parse(args: &[String]) -> Result<NamesOptions> {
         let mut options = NamesOptions::default();
-        for word in words {
+        for word in args {
             match word.as_str() {
                 "--json" => options.json = true,
                 "--shrink" => options.shrink = true,
@@ -117,8 +117,8 @@ impl NamesOptions {
     }
 }
 
-pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let options = NamesOptions::parse(words)?;
+pub(crate) fn run(here: &Checkout, args: &[String]) -> Result<bool> {
+    let options = NamesOptions::parse(args)?;
     let files = tidy::read(here)?;
     let known = tidy::crates(&files);
     for name in &options.crates {

@@ -12,9 +12,9 @@ const POINTS: &str = "--points";
 /// Ten thousand kills take about an hour and a half.
 const MINUTES: u64 = 24 * 60;
 
-pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let release = words.iter().any(|word| word == RELEASE);
-    if words.iter().any(|word| word == POINTS) {
+pub(crate) fn run(here: &Checkout, args: &[String]) -> Result<bool> {
+    let release = args.iter().any(|word| word == RELEASE);
+    if args.iter().any(|word| word == POINTS) {
         test::failing_binary(here, release.then_some(RELEASE))?;
     }
     let built = Job::cargo()
@@ -30,7 +30,7 @@ pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
         _ => here.built.clone(),
     };
     let finished = Job::new(folder.join("torture"))
-        .args(words.iter().filter(|word| *word != RELEASE))
+        .args(args.iter().filter(|word| *word != RELEASE))
         .within(&here.root)
         .env("HOLDPOINT_BIN", folder.join("holdpoint"))
         .limit_minutes(MINUTES)

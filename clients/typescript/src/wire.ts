@@ -22,6 +22,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's own browsers that are told, and the key to subscribe with */
+        get: operations["get_me_push"];
+        put?: never;
+        /** Be told in this browser */
+        post: operations["post_me_push"];
+        /** Be told there no longer */
+        delete: operations["delete_me_push"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Views of the inbox that the caller keeps */
+        get: operations["get_me_views"];
+        put?: never;
+        /** Keep a view, or rename one */
+        post: operations["post_me_views"];
+        /** Keep it no longer */
+        delete: operations["delete_me_views"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents": {
         parameters: {
             query?: never;
@@ -176,6 +214,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Upload a file: the body is its bytes, which also say what it is */
+        post: operations["post_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The bytes of a file */
+        get: operations["get_files_one"];
+        put?: never;
+        post?: never;
+        /** Remove a file that nothing has */
+        delete: operations["delete_files_one"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{id}/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a file is */
+        get: operations["get_files_one_about"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/holds": {
         parameters: {
             query?: never;
@@ -262,6 +352,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/holds/{id}/tool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tool that the held call is for, and what it takes */
+        get: operations["get_holds_one_tool"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/holds/{id}/answer": {
         parameters: {
             query?: never;
@@ -326,6 +433,23 @@ export interface paths {
         post: operations["post_holds_one_claim"];
         /** Let go of it again */
         delete: operations["delete_holds_one_claim"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/holds/{id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say something about it to others; it decides nothing */
+        post: operations["post_holds_one_comments"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -944,6 +1068,32 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What `PushManager.subscribe` gives, as JSON, and what is worded how. */
+        PushBody: {
+            endpoint: string;
+            keys: components["schemas"]["PushKeys"];
+            /**
+             * Format: double
+             * @description When the browser says that it ends; we end it before.
+             * @default null
+             */
+            expirationTime: number | null;
+            /** @description `en` or `zh`. */
+            language?: string | null;
+            /** @description What its owner tells it by. */
+            name?: string | null;
+        };
+        PushKeys: {
+            p256dh: string;
+            auth: string;
+        };
+        SavedViewBody: {
+            name: string;
+            /** @description What stands behind the path of the inbox, from `?` on. */
+            query: string;
+            /** @description The name that it had until now. */
+            was?: string | null;
+        };
         NewSessionBody: {
             /** @description One of `GET /v1/agents`. */
             agent: string;
@@ -959,6 +1109,11 @@ export interface components {
             /** @description At least one of them says something. */
             parts?: components["schemas"]["SayPart"][] | null;
             /**
+             * @description Ids of uploaded files that come with `text`, or are all of the message. Among `parts` they are parts.
+             * @default null
+             */
+            files: string[] | null;
+            /**
              * @description What to do while holds are open; the agent's own way if not said.
              * @default null
              * @enum {string|null}
@@ -970,12 +1125,33 @@ export interface components {
         } | {
             parts: unknown[];
             text?: null;
+            files?: unknown[] | null;
+        } | {
+            files: unknown[];
+            text?: null;
+            parts?: null;
         });
         SayPart: {
+            /** @enum {string} */
+            type: "text" | "file";
+            /** @default null */
+            text: string | null;
+            /**
+             * @description The id of an uploaded file.
+             * @default null
+             */
+            file: string | null;
+        } & ({
             /** @constant */
-            type: "text";
+            type?: "text";
             text: string;
-        };
+            file?: null;
+        } | {
+            /** @constant */
+            type?: "file";
+            file: string;
+            text?: null;
+        });
         /** @description Why a hold is withdrawn, or a run cancelled. */
         Cancel: {
             /** @default null */
@@ -1216,6 +1392,10 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        CommentBody: {
+            /** @description `@id` tells that person, if they may see the hold. It is never read as an answer. */
+            text: string;
+        };
         /** @description Until when the caller does not want to see a hold. */
         SnoozeBody: {
             /**
@@ -1325,6 +1505,30 @@ export interface components {
             name: string;
             say: string;
         };
+        PushSubscriptions: {
+            /** @description The `applicationServerKey`; null where no notices are sent. */
+            key: string | null;
+            items: components["schemas"]["PushSubscription"][];
+        };
+        /** @description Nothing of its endpoint or keys is told again. */
+        PushSubscription: {
+            id: string;
+            name: string | null;
+            /** @enum {string} */
+            language: "en" | "zh";
+            /** Format: date-time */
+            at: string;
+        };
+        /** @description One page of a list, newest first. */
+        ListOfSavedView: {
+            items: components["schemas"]["SavedView"][];
+            /** @description The `cursor` of the next page; null at the end. */
+            next: string | null;
+        };
+        SavedView: {
+            name: string;
+            query: string;
+        };
         /** @description One page of a list, newest first. */
         ListOfAgent: {
             items: components["schemas"]["Agent"][];
@@ -1406,6 +1610,15 @@ export interface components {
             /** @description In the reply to a claim: whose claim it took the place of. */
             claimed_from?: string | null;
             answers: components["schemas"]["Answered"][];
+            /**
+             * Format: uint
+             * @description How often people have said something about it.
+             */
+            comment_count: number;
+            /** @description What they said, oldest first: of one hold that was asked for, and not in lists. Left out where nobody said anything. */
+            comments?: components["schemas"]["Comment"][] | null;
+            /** @description People who were addressed in a comment and have said nothing since. */
+            mentioned: string[];
             decision: components["schemas"]["Answered"] | null;
             /** @description Who withdrew it, for a cancelled one. */
             cancelled: components["schemas"]["Cancelled"] | null;
@@ -1815,6 +2028,16 @@ export interface components {
             message?: string | null;
             door?: string | null;
         };
+        Comment: {
+            by: string;
+            /** Format: date-time */
+            at: string;
+            via: string;
+            /** @description As it was written: show it as foreign text. */
+            text: string;
+            /** @description Who was told of it. */
+            mentions: string[];
+        };
         Cancelled: {
             by: string;
             at: string;
@@ -1889,7 +2112,7 @@ export interface components {
             /** @constant */
             type: "text";
             text: string;
-        } | {
+        } | components["schemas"]["MessageFile"] | {
             /** @constant */
             type: "reasoning";
             text: string;
@@ -1909,6 +2132,20 @@ export interface components {
             toolName: string;
             output: string;
             isError: boolean;
+        };
+        /** @description A file as a part of a message. */
+        MessageFile: {
+            /** @description Its bytes are at `/v1/files/{id}`. */
+            file: string;
+            name: string;
+            mediaType: string;
+            /** Format: uint64 */
+            bytes: number;
+            digest: string;
+            /** Format: uint32 */
+            width?: number | null;
+            /** Format: uint32 */
+            height?: number | null;
         };
         /** @description One page of a list, newest first. */
         ListOfSummary: {
@@ -1939,6 +2176,25 @@ export interface components {
         Said: {
             run: string;
             message: string;
+        };
+        /** @description One upload. */
+        File: {
+            id: string;
+            /** @description As its sender called it, without folders. */
+            name: string;
+            /** @description What the bytes are, by the bytes alone. */
+            media_type: string;
+            /** Format: uint64 */
+            bytes: number;
+            digest: string;
+            /**
+             * Format: uint32
+             * @description Of an image, in pixels.
+             */
+            width?: number | null;
+            /** Format: uint32 */
+            height?: number | null;
+            at: string;
         };
         /** @description One page of a list, newest first. */
         ListOfHold: {
@@ -2018,6 +2274,11 @@ export interface components {
             code: string;
             /** @description What to mend, with `answer_invalid`. */
             field?: string | null;
+            /**
+             * @description What is wrong field by field, where the answer or the edited arguments do not fit a schema. Only codes and numbers,
+             *     to be worded by the reader: no word of the schema.
+             */
+            faults?: components["schemas"]["FieldFault"][];
             /** @description What stands, with `hold_already_decided`. */
             decision?: unknown;
             /** @description The hold as it now is. */
@@ -2030,6 +2291,21 @@ export interface components {
             duplicate?: string[];
             /** @description Prompts that got no result. */
             missing?: string[];
+        };
+        FieldFault: {
+            /** @description As in `field`: `fill/release/notes`, or `arguments` and a JSON pointer. */
+            field: string;
+            /** @enum {string} */
+            code: "wrong_type" | "missing" | "unexpected" | "not_listed" | "pattern" | "format" | "too_short" | "too_long" | "too_few_items" | "too_many_items" | "too_few_fields" | "too_many_fields" | "too_small" | "not_above" | "too_large" | "not_below" | "not_multiple" | "repeated" | "other";
+            /**
+             * Format: double
+             * @description What the value was measured against.
+             */
+            bound?: number | null;
+            /** @description JSON types, with `wrong_type`. */
+            types?: string[];
+            /** @description With `missing`, where the name cannot be read as anything else. */
+            name?: string | null;
         };
         /** @description How often calls like this one were asked about, as far as the caller may see it. The hold itself is not counted. */
         AskedBefore: {
@@ -2072,6 +2348,28 @@ export interface components {
             at: string;
             /** @description Foreign text, and not all of a long one. */
             reason: string | null;
+        };
+        /** @description The tool that a held call is for. */
+        HeldTool: {
+            /** @description Null if the server does not know it: a program carries its own calls out. */
+            tool: components["schemas"]["ConfiguredTool"] | null;
+        };
+        /** @description A tool that agents are offered now. */
+        ConfiguredTool: {
+            name: string;
+            description: string;
+            /** @enum {string} */
+            effects: "read_only" | "idempotent" | "transactional" | "at_most_once";
+            agents: string[];
+            /** @description It asks in its first call and acts in a second one. */
+            two_phase: boolean;
+            /**
+             * @description Where it is done: by the server, or by whoever answers.
+             * @enum {string}
+             */
+            place: "server" | "client";
+            /** @description What it takes, as JSON Schema. */
+            schema: unknown;
         };
         /** @description A hold as it would be after the edit. Nothing of it is stored. */
         EditPreview: {
@@ -2284,23 +2582,6 @@ export interface components {
             items: components["schemas"]["ConfiguredTool"][];
             /** @description The `cursor` of the next page; null at the end. */
             next: string | null;
-        };
-        /** @description A tool that agents are offered now. */
-        ConfiguredTool: {
-            name: string;
-            description: string;
-            /** @enum {string} */
-            effects: "read_only" | "idempotent" | "transactional" | "at_most_once";
-            agents: string[];
-            /** @description It asks in its first call and acts in a second one. */
-            two_phase: boolean;
-            /**
-             * @description Where it is done: by the server, or by whoever answers.
-             * @enum {string}
-             */
-            place: "server" | "client";
-            /** @description What it takes, as JSON Schema. */
-            schema: unknown;
         };
         /** @description One page of a list, newest first. */
         ListOfConfiguredChannel: {
@@ -2659,6 +2940,20 @@ export interface components {
                 };
             };
         };
+        /** @description What is stored is not what was uploaded; it is not given out */
+        Damaged: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 500;
+                    /** @enum {unknown} */
+                    code?: "damaged";
+                };
+            };
+        };
         /** @description Not at present; come back after so many seconds */
         Unavailable: {
             headers: {
@@ -2671,6 +2966,20 @@ export interface components {
                     status?: 503;
                     /** @enum {unknown} */
                     code?: "unavailable";
+                };
+            };
+        };
+        /** @description The server keeps as much as it may */
+        NoRoom: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 507;
+                    /** @enum {unknown} */
+                    code?: "no_room";
                 };
             };
         };
@@ -2701,6 +3010,175 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_me_push: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushSubscriptions"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_me_push: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PushBody"];
+            };
+        };
+        responses: {
+            /** @description It was made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushSubscription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_me_push: {
+        parameters: {
+            query?: {
+                /** @description which of the caller's browsers */
+                id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, or not yet; nothing to say */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_me_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListOfSavedView"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_me_views: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedViewBody"];
+            };
+        };
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_me_views: {
+        parameters: {
+            query?: {
+                /** @description which of the caller's views */
+                name?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, or not yet; nothing to say */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
@@ -3040,6 +3518,124 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    post_files: {
+        parameters: {
+            query?: {
+                /** @description what people call it */
+                name?: string;
+            };
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description It was made */
+            201: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["File"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["NoRoom"];
+        };
+    };
+    get_files_one: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Damaged"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_files_one: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, or not yet; nothing to say */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    get_files_one_about: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["File"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_holds: {
         parameters: {
             query?: {
@@ -3243,6 +3839,32 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_holds_one_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As asked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldTool"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     post_holds_one_answer: {
         parameters: {
             query?: never;
@@ -3424,6 +4046,45 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             410: components["responses"]["Gone"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    post_holds_one_comments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body get the same reply; kept for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentBody"];
+            };
+        };
+        responses: {
+            /** @description It was made */
+            201: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hold"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["NotEntitled"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };

@@ -4,12 +4,14 @@
 //! nothing is sent that breaks the pairing of calls and results ([`validate::validate`]). Only what
 //! a tool is offered as stays the same, and is made once ([`offer::tool_offer`]).
 
+pub mod attached;
 pub mod offer;
 pub mod transcript;
 pub mod validate;
 
+pub use attached::{LoadedFiles, files_to_load};
 pub use offer::tool_offer;
-pub use transcript::{build_request, canonical_text, request_fingerprint};
+pub use transcript::{build_request, build_request_with, canonical_text, request_fingerprint};
 pub use validate::{PairingError, validate};
 
 /// Looks no further than the first character that says something.

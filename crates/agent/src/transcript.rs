@@ -19,6 +19,7 @@ use domain::session::Session;
 use ports::model::{AssistantPart, CallResult, ModelMessage, ModelRequest, ToolOffer, WrittenCall};
 use serde_json::{Value, json};
 
+use crate::attached::{self, LoadedFiles};
 use crate::{are_distinct, is_blank};
 
 /// The next request for this session's model. The same session gives the same request, to the byte.
@@ -27,16 +28,27 @@ pub fn build_request<'a>(
     instructions: Option<&'a str>,
     tools: &'a [ToolOffer],
 ) -> ModelRequest<'a> {
+    build_request_with(session, instructions, tools, &LoadedFiles::default())
+}
+
+/// The same, with the bytes of files that were attached.
+pub fn build_request_with<'a>(
+    session: &'a Session,
+    instructions: Option<&'a str>,
+    tools: &'a [ToolOffer],
+    files: &LoadedFiles,
+) -> ModelRequest<'a> {
     ModelRequest {
         // mutant: titles-reach-the-model
         system: instructions.filter(|text| !is_blank(text)).map(Cow::Borrowed),
-        messages: model_messages(session.transcript.iter()),
+        messages: model_messages(session.transcript.iter(), files),
         tools: Cow::Borrowed(tools),
     }
 }
 
 fn model_messages<'a>(
     transcript: impl ExactSizeIterator<Item = &'a Arc<Message>> + Clone,
+    files: &LoadedFiles,
 ) -> Vec<ModelMessage<'a>> {
     let mut results = UnplacedResults::from_transcript(transcript.clone());
     let mut names = ToolUseIds::from_transcript(transcript.clone());
@@ -45,7 +57,7 @@ fn model_messages<'a>(
         match message.role {
             // What the runtime wrote is told apart in our own records; a provider knows only users.
             Role::User => {
-                let text = message.text();
+                let text = attached::push_files(message, files, &mut messages);
                 if !is_blank(&text) {
                     messages.push(ModelMessage::User { text });
                 }
@@ -95,8 +107,8 @@ fn assistant_parts<'a>(
                 let (tool, input) = (Cow::Borrowed(&**tool), input.into());
                 parts.push(AssistantPart::Call(WrittenCall { tool_use_id, tool, input }));
             }
-            // Only messages of role `tool` carry results.
-            Part::ToolResult { .. } => {}
+            // Only messages of role `tool` carry results, and only people attach files.
+            Part::ToolResult { .. } | Part::File(_) => {}
         }
     }
     (parts, given)
@@ -226,6 +238,9 @@ pub fn request_fingerprint(request: &ModelRequest<'_>) -> String {
 fn message_value(message: &ModelMessage<'_>) -> Value {
     match message {
         ModelMessage::User { text } => json!({"user": text}),
+        ModelMessage::Image { label, media_type, bytes } => {
+            json!({"image": label, "media_type": media_type, "digest": Digest::of(bytes).to_string()})
+        }
         ModelMessage::Assistant { parts } => {
             json!({"assistant": parts.iter().map(part_value).collect::<Vec<_>>()})
         }

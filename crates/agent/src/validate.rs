@@ -2,7 +2,7 @@
 //!
 //! Anthropic and OpenAI both refuse a history in which a call lacks its result, and from then on
 //! refuse every later request of that conversation too. The rules of both are checked here, so
-//! that such a request never leaves the house and the fault is found where it was made.
+//! that such a request is never sent and the fault is found where it was made.
 
 use std::collections::HashSet;
 
@@ -43,7 +43,9 @@ pub fn validate(request: &ModelRequest<'_>) -> Result<(), PairingError> {
     match messages.first() {
         None => return Err(PairingError::NoMessages),
         Some(ModelMessage::Assistant { .. }) => return Err(PairingError::NoOpening),
-        Some(ModelMessage::User { .. } | ModelMessage::Results { .. }) => {}
+        Some(
+            ModelMessage::User { .. } | ModelMessage::Image { .. } | ModelMessage::Results { .. },
+        ) => {}
     }
     // The repeated id is looked for only where there is one.
     let mut known = (!are_distinct(all_calls(messages))).then(HashSet::new);
@@ -55,7 +57,7 @@ pub fn validate(request: &ModelRequest<'_>) -> Result<(), PairingError> {
                 check_paired(at, open, results)?;
                 open = &[];
             }
-            ModelMessage::User { text } => {
+            ModelMessage::User { text } | ModelMessage::Image { label: text, .. } => {
                 check_answered(at, open)?;
                 if is_blank(text) {
                     return Err(PairingError::Empty { at });
@@ -81,7 +83,9 @@ pub fn validate(request: &ModelRequest<'_>) -> Result<(), PairingError> {
 fn all_calls<'a>(messages: &'a [ModelMessage<'_>]) -> Vec<&'a str> {
     let turns = messages.iter().filter_map(|message| match message {
         ModelMessage::Assistant { parts } => Some(parts),
-        ModelMessage::User { .. } | ModelMessage::Results { .. } => None,
+        ModelMessage::User { .. } | ModelMessage::Image { .. } | ModelMessage::Results { .. } => {
+            None
+        }
     });
     turns.flat_map(|parts| call_ids(parts)).collect()
 }

@@ -70,7 +70,15 @@ pub enum FilesIn {
 }
 
 impl FilesIn {
-    pub(crate) fn name(self) -> &'static str {
+    pub const ALL: [FilesIn; 5] = [
+        FilesIn::Repository,
+        FilesIn::Outside,
+        FilesIn::Unknown,
+        FilesIn::Protected,
+        FilesIn::Secret,
+    ];
+
+    pub fn name(self) -> &'static str {
         match self {
             FilesIn::Repository => "repository",
             FilesIn::Outside => "outside",

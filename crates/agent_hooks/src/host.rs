@@ -38,6 +38,20 @@ impl AgentHost {
         }
     }
 
+    /// What it calls its tool for shell commands, which is what rules name.
+    pub fn shell_tool(self) -> &'static str {
+        match self {
+            AgentHost::Claude | AgentHost::Codex => "Bash",
+            AgentHost::Gemini => "run_shell_command",
+            AgentHost::Cursor => "Shell",
+        }
+    }
+
+    /// Whether it can be ended while a question is open, and go on with the answer later.
+    pub fn can_defer(self) -> bool {
+        self == AgentHost::Claude
+    }
+
     /// The event before a call, for agents that have one for all tools.
     pub(crate) fn event(self) -> &'static str {
         match self {

@@ -113,7 +113,7 @@ fn cursor_call(event: CursorEvent) -> Result<HookProposal, UnreadableCall> {
         "beforeShellExecution" => {
             let command = event.command.ok_or_else(|| not_a_call("there is no command"))?;
             let input = Map::from_iter([("command".to_owned(), Value::String(command))]);
-            ("Shell".to_owned(), Value::Object(input))
+            (AgentHost::Cursor.shell_tool().to_owned(), Value::Object(input))
         }
         "beforeMCPExecution" | "preToolUse" => {
             let input = match event.tool_input {

@@ -1,5 +1,6 @@
 //! Whether what became of a hold lets exactly this call run.
 
+use domain::hold::HoldReplyState;
 use domain::visible::visible;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,20 +20,6 @@ pub struct HoldReply {
     call: Option<ApprovedArguments>,
     decision: Option<HoldDecision>,
     cancelled: Option<Withdrawal>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HoldReplyState {
-    Pending,
-    Approved,
-    Denied,
-    Answered,
-    Expired,
-    Cancelled,
-    /// Of a newer server. It is no approval.
-    #[serde(other)]
-    Other,
 }
 
 #[derive(Debug, Deserialize)]

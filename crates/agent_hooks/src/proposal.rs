@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::diff::{DIFF_BYTES_MAX, unified_diff};
 use crate::edit::{EditedFile, edited_files, has_unread_header, patch_text};
-use crate::files::{AgentFiles, NamedFile};
+use crate::files::{AgentFiles, FilesIn, NamedFile};
 use crate::host::AgentHost;
 
 /// A title is one line on a phone.
@@ -38,6 +38,14 @@ pub(crate) struct CallArguments<'a> {
 struct TouchedFiles {
     files: Vec<String>,
     files_in: &'static str,
+}
+
+/// The arguments of a call of which the files are stated and not looked up: for rules that are tried out.
+pub fn stated_arguments(cwd: &str, input: &Value, files: Option<(&[String], FilesIn)>) -> Value {
+    let touched =
+        files.map(|(files, place)| TouchedFiles { files: files.to_vec(), files_in: place.name() });
+    // Text keys and plain values: it can be JSON.
+    serde_json::to_value(CallArguments { cwd: cwd.to_owned(), input, touched }).unwrap_or_default()
 }
 
 /// Who asks, from where, and what nobody looked at.
@@ -156,6 +164,17 @@ mod tests {
         assert_eq!(shell.title(&UnseenFiles), "Claude Code wants to run: git push origin");
         let long = sample("Bash", json!({"command": "é".repeat(500)}));
         assert_eq!(long.title(&UnseenFiles).chars().count(), TITLE_CHARS_MAX);
+    }
+
+    #[test]
+    fn stated_arguments_are_those_of_a_call_whose_files_were_looked_up() {
+        let write = sample("Write", json!({"file_path": "a.txt", "content": "x\n"}));
+        let looked_up = serde_json::to_value(write.arguments(&UnseenFiles, &write.input)).unwrap();
+        let files = ["/r/a.txt".to_owned()];
+        let stated = stated_arguments("/r", &write.input, Some((&files, FilesIn::Unknown)));
+        assert_eq!(stated, looked_up);
+        let shell = json!({"command": "ls"});
+        assert_eq!(stated_arguments("/r", &shell, None), json!({"cwd": "/r", "input": shell}));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub mod signed;
 pub mod slack;
 #[cfg(feature = "telegram")]
 pub mod telegram;
+#[cfg(feature = "web-push")]
+pub mod web_push;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 mod wire;

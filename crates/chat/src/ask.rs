@@ -31,28 +31,28 @@ impl ChatService {
             Some(id) => Some(self.0.engine.session(&self.0.engine.onlooker(), id).await?),
             None => None,
         };
-        let told = |wire: &&Arc<ChannelRuntime>| waits || wire.line.channel.every_step();
-        for wire in self.0.lines.values().filter(told) {
+        let told = |runtime: &&Arc<ChannelRuntime>| waits || runtime.connector.channel.every_step();
+        for runtime in self.0.channels.values().filter(told) {
             let people = self.0.engine.people();
-            for known in places(wire, hold, session.as_deref(), people, &self.0.limits) {
+            for known in places(runtime, hold, session.as_deref(), people, &self.0.limits) {
                 // Under the oldest name of its chat, so that it is asked once there, whatever the name.
-                let (first, place) = self.names_of_place(wire, known).await?;
-                let Some(key) = key_of(&wire.name, hold.id, &first) else { continue };
+                let (first, place) = self.names_of_place(runtime, known).await?;
+                let Some(key) = key_of(&runtime.name, hold.id, &first) else { continue };
                 planned.concerns_a_chat = true;
                 let note = format!("d/{}", key.as_str());
-                if self.store().note(&wire.shelves.out, &note).await?.is_some() {
+                if self.0.records.note(&runtime.shelves.out, &note).await?.is_some() {
                     continue;
                 }
-                let (apart, now) = (!wire.line.channel.talks(), self.0.clock.now());
-                let chance = || self.0.chance.bits();
-                let delivery = PromptRecord::reserve(hold, &place, apart, now, chance);
+                let (apart, now) = (!runtime.connector.channel.talks(), self.0.clock.now());
+                let rng = || self.0.rng.bits();
+                let delivery = PromptRecord::reserve(hold, &place, apart, now, rng);
                 let write = &mut planned.write;
-                write.extend(item::put(&wire.shelves, &note, &delivery, Some(0), now));
+                write.extend(item::put(&runtime.shelves, &note, &delivery, Some(0), now));
                 let index = index(hold.id, key.as_str());
-                write.notes.push(notes::put(&wire.shelves.holds, &index, &()));
+                write.notes.push(notes::put(&runtime.shelves.holds, &index, &()));
                 if let Destination::Chat { chat, .. } = &place {
                     let here = here(chat, key.as_str());
-                    write.notes.push(notes::put(&wire.shelves.here, &here, &()));
+                    write.notes.push(notes::put(&runtime.shelves.here, &here, &()));
                 }
             }
         }
@@ -65,11 +65,13 @@ impl ChatService {
         hold: HoldId,
         planned: &mut Planned,
     ) -> Result<(), Error> {
-        let over = self.store().hold(hold).await?.is_none_or(|hold| !hold.is_pending());
-        for wire in self.0.lines.values().filter(|wire| !wire.line.channel.every_step()) {
-            for key in self.prompts(wire, hold).await? {
-                let soonest = wire.not_before(&key, self.0.clock.now());
-                self.plan(wire, &key, self.repaint_change(soonest, None, over), planned).await?;
+        let over = self.0.records.hold(hold).await?.is_none_or(|hold| !hold.is_pending());
+        for runtime in
+            self.0.channels.values().filter(|runtime| !runtime.connector.channel.every_step())
+        {
+            for key in self.prompts(runtime, hold).await? {
+                let soonest = runtime.not_before(&key, self.0.clock.now());
+                self.plan(runtime, &key, self.repaint_change(soonest, None, over), planned).await?;
             }
         }
         Ok(())
@@ -78,31 +80,30 @@ impl ChatService {
     /// What is to be written so that this prompt is changed.
     pub(crate) async fn plan(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         key: &str,
         mut change: impl FnMut(&mut PromptRecord, Option<Timestamp>) -> Option<Next>,
         planned: &mut Planned,
     ) -> Result<(), Error> {
         let note = format!("d/{key}");
-        let (store, other) = (self.store(), ItemWriter::Other);
-        let plan = item::plan(store, &wire.shelves, &note, other, &mut change).await?;
+        let (records, other) = (&self.0.records, ItemWriter::Other);
+        let plan = item::plan(records, &runtime.shelves, &note, other, &mut change).await?;
         planned.write.extend(plan.map(|(_, write)| write).unwrap_or_default());
         planned.concerns_a_chat = true;
         Ok(())
     }
 
-    /// A caller that is about to draw it says what it draws: then nonce and code are already
-    /// those of what is asked now.
+    /// `drawn`: the hold that the caller paints itself; the record takes its nonce and code.
     pub(crate) async fn schedule_repaint(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         key: &str,
         drawn: Option<&Hold>,
     ) -> Result<Option<PromptRecord>, Error> {
-        let soonest = wire.not_before(key, self.0.clock.now());
+        let soonest = runtime.not_before(key, self.0.clock.now());
         let change = self.repaint_change(soonest, drawn, false);
-        let delivery = self.update(wire, &format!("d/{key}"), change).await?;
-        wire.wake();
+        let delivery = self.update(runtime, &format!("d/{key}"), change).await?;
+        runtime.wake();
         Ok(delivery)
     }
 
@@ -123,7 +124,7 @@ impl ChatService {
             }
             delivery.wanted += 1;
             if let Some(hold) = drawn {
-                delivery.turn_to(hold, || self.0.chance.bits());
+                delivery.turn_to(hold, || self.0.rng.bits());
             }
             // One that is just being sent, or waits for a platform to recover, is not hurried; unless it
             // need not be sent at all any more, and others wait behind it.
@@ -141,15 +142,15 @@ impl ChatService {
 
     pub(crate) async fn prompts(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         hold: HoldId,
     ) -> Result<Vec<String>, Error> {
         let prefix = index(hold, "");
         let mut keys = Vec::new();
         let mut after: Option<String> = None;
         loop {
-            let shelf = &wire.shelves.holds;
-            let notes = self.store().notes(shelf, &prefix, after.as_deref(), PAGE).await?;
+            let shelf = &runtime.shelves.holds;
+            let notes = self.0.records.notes(shelf, &prefix, after.as_deref(), PAGE).await?;
             keys.extend(
                 notes.iter().filter_map(|note| note.key.strip_prefix(&prefix).map(str::to_owned)),
             );

@@ -52,7 +52,7 @@ impl ChatService {
     /// It is to be drawn, too.
     pub(crate) async fn found_copy(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         key: &DeliveryKey,
         copy: &StoredPosted,
     ) -> Result<(), Error> {
@@ -64,8 +64,8 @@ impl ChatService {
                 Next::due(due_at.unwrap_or(now))
             })
         };
-        self.update(wire, &format!("d/{}", key.as_str()), change).await?;
-        wire.wake();
+        self.update(runtime, &format!("d/{}", key.as_str()), change).await?;
+        runtime.wake();
         Ok(())
     }
 
@@ -73,23 +73,24 @@ impl ChatService {
     /// they take a yes.
     pub(crate) async fn repaint_all(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         delivery: &PromptRecord,
         posted: &StoredPosted,
         showing: &Showing<'_>,
     ) -> Result<bool, ChannelError> {
-        let channel = &wire.line.channel;
-        let takes_a_yes = self.in_time(wire, channel.repaint(&posted.posted(), showing)).await?;
+        let channel = &runtime.connector.channel;
+        let accepts_approval =
+            self.in_time(runtime, channel.repaint(&posted.posted(), showing)).await?;
         // mutant: a-copy-of-a-prompt-still-asks
         for copy in &delivery.copies.known {
-            match self.in_time(wire, channel.repaint(&copy.posted(), showing)).await {
+            match self.in_time(runtime, channel.repaint(&copy.posted(), showing)).await {
                 // It was deleted in the chat.
                 Err(ChannelError::Gone(why) | ChannelError::Never(why)) => {
-                    tracing::debug!(channel = %wire.name, why, "a copy of a prompt is left as it is");
+                    tracing::debug!(channel = %runtime.name, why, "a copy of a prompt is left as it is");
                 }
                 painted => drop(painted?),
             }
         }
-        Ok(takes_a_yes)
+        Ok(accepts_approval)
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::event::{Event, HoldEvent, SessionEvent};
-use domain::hold::{Hold, HoldOutcome, HoldStateName};
+use domain::hold::{Hold, HoldChange, HoldOutcome, HoldStateName};
 use domain::id::{HoldId, StreamId};
 use domain::message::{Message, Role};
 use engine::{Error, Followed, Happening, HoldFilter};
@@ -32,8 +32,8 @@ impl ChatService {
     /// From where an earlier process had come, so that nothing that happened in between is missed.
     pub(crate) async fn follow(self) {
         let caller = self.0.engine.onlooker();
-        for wire in self.0.lines.values() {
-            if !self.upgraded(wire).await {
+        for runtime in self.0.channels.values() {
+            if !self.upgraded(runtime).await {
                 return;
             }
         }
@@ -123,17 +123,17 @@ impl ChatService {
     /// `false` if a record has changed since: then it is planned anew.
     async fn write_planned(&self, planned: Planned) -> Result<bool, Error> {
         let now = self.0.clock.now();
-        let written = self.store().write_outbox(planned.write, now).await?;
+        let written = self.0.records.write_outbox(planned.write, now).await?;
         if written {
-            self.0.lines.values().for_each(|wire| wire.wake());
+            self.0.channels.values().for_each(|runtime| runtime.wake());
         }
         Ok(written)
     }
 
     /// Where to begin. Whatever waits already is asked about, also in a channel that is new.
     async fn begin(&self) -> Result<u64, Error> {
-        let noted = notes::read_note::<u64>(self.store(), SHELF, CURSOR).await?;
-        let (last, _) = self.store().last().await?;
+        let noted = notes::read_note::<u64>(&self.0.records, SHELF, CURSOR).await?;
+        let last = self.0.records.log_end().await?;
         if noted.is_none() {
             // Before anybody is asked: what is asked about may go on while nobody follows, and while
             // this process ends.
@@ -172,7 +172,7 @@ impl ChatService {
     }
 
     async fn note(&self, position: u64) -> Result<(), Error> {
-        self.store().put_notes(vec![notes::put(SHELF, CURSOR, &position)]).await?;
+        self.0.records.put_notes(vec![notes::put(SHELF, CURSOR, &position)]).await?;
         Ok(())
     }
 
@@ -185,12 +185,14 @@ impl ChatService {
         match event {
             HoldEvent::Opened { hold } => {
                 // It may be decided by now; then nobody need be asked.
-                match self.store().hold(hold.id).await? {
+                match self.0.records.hold(hold.id).await? {
                     Some(hold) if hold.is_pending() => self.ask(&hold, true, planned).await,
                     Some(_) if hold.is_pending() => self.ask(hold, false, planned).await,
                     _ => Ok(()),
                 }
             }
+            // Cards do not show what people say to one another.
+            HoldEvent::Updated { change: HoldChange::Commented(_), .. } => Ok(()),
             HoldEvent::Updated { hold, change } => {
                 self.plan_hold_update(*hold, kind_of(change), happening, planned).await
             }
@@ -284,19 +286,20 @@ impl ChatService {
     ) -> Result<(), Error> {
         let StreamId::Session(id) = happening.stream else { return Ok(()) };
         let session = self.0.engine.session(&self.0.engine.onlooker(), id).await?;
-        let Some(wire) = session.home.as_ref().and_then(|home| self.0.lines.get(&home.door)) else {
+        let Some(runtime) = session.home.as_ref().and_then(|home| self.0.channels.get(&home.door))
+        else {
             return Ok(());
         };
-        let Some(place) = place_of(wire, &session) else { return Ok(()) };
+        let Some(place) = place_of(runtime, &session) else { return Ok(()) };
         planned.concerns_a_chat = true;
         // It was said before, by a process that had not noted how far it had come.
-        if self.store().note(&wire.shelves.said, &said_key(key)).await?.is_some() {
+        if self.0.records.note(&runtime.shelves.said, &said_key(key)).await?.is_some() {
             return Ok(());
         }
-        let (_, place) = self.names_of_place(wire, place).await?;
-        let text = text(ChatWords(wire.line.language));
+        let (_, place) = self.names_of_place(runtime, place).await?;
+        let text = text(ChatWords(runtime.connector.language));
         let saying = TextRecord::new(&place, &text, happening.at);
-        planned.write.extend(saying.put(&wire.shelves, key, self.0.clock.now()));
+        planned.write.extend(saying.put(&runtime.shelves, key, self.0.clock.now()));
         Ok(())
     }
 

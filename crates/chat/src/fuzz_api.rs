@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::incoming::Seen;
 use crate::item::{Outgoing, make};
-use crate::notes::{NoteNamespaces, record};
+use crate::notes::{NoteShelves, record};
 use crate::prompt_record::PromptRecord;
 use crate::saying::TextRecord;
 
@@ -76,5 +76,5 @@ pub fn saying(value: &[u8], key: &str, now: Timestamp) -> Option<(bool, String)>
 }
 
 fn led(record: &impl Outgoing, key: &str) -> String {
-    make(&NoteNamespaces::of("any"), key, record, Timestamp::from_ms(0)).key
+    make(&NoteShelves::of("any"), key, record, Timestamp::from_ms(0)).key
 }

@@ -32,14 +32,14 @@ use crate::{ChannelRuntime, ChatService, item};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Seen {
-    /// It was about to answer this.
+    /// An answer to this hold was about to be given when the note was written.
     Answering(String),
     Done,
 }
 
 /// A message and who really wrote it.
 pub(crate) struct VerifiedMessage<'a> {
-    pub(crate) wire: &'a Arc<ChannelRuntime>,
+    pub(crate) runtime: &'a Arc<ChannelRuntime>,
     pub(crate) wrote: &'a IncomingMessage,
     pub(crate) caller: Caller,
     pub(crate) person: PersonId,
@@ -70,43 +70,43 @@ struct ChatPrompts {
 impl ChatService {
     pub(crate) async fn handle_message(
         &self,
-        wire: &Arc<ChannelRuntime>,
+        runtime: &Arc<ChannelRuntime>,
         wrote: &IncomingMessage,
     ) -> Result<(), Error> {
         // A message without a named sender counts for nothing; and what was edited was said before.
         // mutant: words-of-bots, edited-words-count
         let named = wrote.operator.as_ref().filter(|_| wrote.from_a_person && !wrote.edited);
         let Some(operator) = named else { return Ok(()) };
-        let _turn = wire.turn(&wrote.chat).await;
+        let _lock = runtime.lock_chat(&wrote.chat).await;
         let event = chat_key(&wrote.event);
-        let seen = notes::read_note::<Seen>(self.store(), &wire.shelves.seen, &event).await?;
+        let seen = notes::read_note::<Seen>(&self.0.records, &runtime.shelves.seen, &event).await?;
         match seen {
             // mutant: redelivered-words-answer-the-next
             Some(Seen::Done) => return Ok(()),
             // A process ended in the middle of it. What is decided by now was decided by this.
             // mutant: half-an-answer-becomes-a-message
             Some(Seen::Answering(hold)) if !self.still_waits(&hold).await? => {
-                return self.mark(wire, &event, &Seen::Done).await;
+                return self.mark(runtime, &event, &Seen::Done).await;
             }
             _ => {}
         }
         let identity = operator.identity.as_str();
-        let caller = self.caller(wire, operator, &wrote.message);
+        let caller = self.caller(runtime, operator, &wrote.message);
         let person = caller.as_ref().and_then(|caller| caller.person());
         let person = person.map(|person| person.id().clone());
         match (caller, person) {
             (Some(caller), Some(person)) => {
-                let here = self.waiting(wire, &wrote.chat).await?;
+                let here = self.waiting(runtime, &wrote.chat).await?;
                 let codes = here.codes;
-                let heard = VerifiedMessage { wire, wrote, caller, person, identity, codes };
+                let heard = VerifiedMessage { runtime, wrote, caller, person, identity, codes };
                 self.interpret_reply(&heard, &here.waiting, &event).await?;
             }
             _ => {
-                self.stranger_answers(wire, wrote).await?;
-                self.tell_a_stranger(wire, wrote, identity).await?;
+                self.stranger_answers(runtime, wrote).await?;
+                self.tell_a_stranger(runtime, wrote, identity).await?;
             }
         }
-        self.mark(wire, &event, &Seen::Done).await
+        self.mark(runtime, &event, &Seen::Done).await
     }
 
     async fn interpret_reply(
@@ -181,11 +181,11 @@ impl ChatService {
         event: &str,
     ) -> Result<(), Error> {
         let (words, tag) = (heard.words(), &one.hold.tag);
-        if !one.delivery.takes_a_yes && !matches!(answer, Answer::Deny { .. }) {
+        if !one.delivery.accepts_approval && !matches!(answer, Answer::Deny { .. }) {
             return self.reply(heard, "not-whole", &words.not_whole(tag)).await;
         }
         // So that a redelivery after a crash does not make another message of it.
-        self.mark(heard.wire, event, &Seen::Answering(one.hold.id.to_string())).await?;
+        self.mark(heard.runtime, event, &Seen::Answering(one.hold.id.to_string())).await?;
         let answering = Answering { digest: Some(one.hold.digest()), answer };
         let people = self.0.engine.people();
         match self.0.engine.answer(&heard.caller, one.hold.id, answering, None).await {
@@ -217,7 +217,7 @@ impl ChatService {
         why: &'static str,
     ) {
         let (operator, hold) = (heard.wrote.operator.as_ref(), Some(one.hold.id));
-        self.refuse(heard.wire, Tried { operator, hold, event: &heard.wrote.event, why }).await;
+        self.refuse(heard.runtime, Tried { operator, hold, event: &heard.wrote.event, why }).await;
     }
 
     async fn changed_meanwhile(
@@ -226,7 +226,7 @@ impl ChatService {
         one: &WaitingPrompt,
     ) -> Result<(), Error> {
         self.record_refused_answer(heard, one, "it has changed since it was shown there").await;
-        self.schedule_repaint(heard.wire, &one.key, None).await?;
+        self.schedule_repaint(heard.runtime, &one.key, None).await?;
         self.reply(heard, "changed", &heard.words().changed(&one.hold.tag)).await
     }
 
@@ -237,7 +237,7 @@ impl ChatService {
         heard: &VerifiedMessage<'_>,
         hold: Option<&Hold>,
     ) -> Result<(), Error> {
-        let while_pending = match heard.wire.line.on_ambiguous {
+        let while_pending = match heard.runtime.connector.on_ambiguous {
             OnAmbiguous::ReaskAndQueue => WhilePending::Queue,
             OnAmbiguous::ReaskOnly => return Ok(()),
             OnAmbiguous::ForwardNow => WhilePending::Deliver,
@@ -251,13 +251,13 @@ impl ChatService {
 
     /// The prompts that wait in a chat. People are quick: one that the platform shows already and that we
     /// do not know of yet is waited for.
-    async fn waiting(&self, wire: &ChannelRuntime, chat: &str) -> Result<ChatPrompts, Error> {
+    async fn waiting(&self, runtime: &ChannelRuntime, chat: &str) -> Result<ChatPrompts, Error> {
         let known = async {
             loop {
-                let noted = wire.noted.notified();
+                let noted = runtime.noted.notified();
                 tokio::pin!(noted);
                 noted.as_mut().enable();
-                let here = self.open_prompts(wire, chat).await?;
+                let here = self.open_prompts(runtime, chat).await?;
                 if !here.unsettled {
                     return Ok(here);
                 }
@@ -267,30 +267,35 @@ impl ChatService {
         tokio::select! {
             biased;
             here = known => here,
-            () = self.0.clock.sleep(self.0.limits.press_wait) => self.open_prompts(wire, chat).await,
+            () = self.0.clock.sleep(self.0.limits.press_wait) => self.open_prompts(runtime, chat).await,
         }
     }
 
-    async fn open_prompts(&self, wire: &ChannelRuntime, chat: &str) -> Result<ChatPrompts, Error> {
+    async fn open_prompts(
+        &self,
+        runtime: &ChannelRuntime,
+        chat: &str,
+    ) -> Result<ChatPrompts, Error> {
         let prefix = format!("{}/", chat_key(chat));
         let latest =
-            notes::read_note::<String>(self.store(), &wire.shelves.latest, &chat_key(chat)).await?;
+            notes::read_note::<String>(&self.0.records, &runtime.shelves.latest, &chat_key(chat))
+                .await?;
         let limit = self.0.limits.open_in_a_chat;
-        let notes = self.store().notes(&wire.shelves.here, &prefix, None, limit).await?;
+        let notes = self.0.records.notes(&runtime.shelves.here, &prefix, None, limit).await?;
         let mut here = ChatPrompts::default();
         let soon = self.soon();
         for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
             let note = format!("d/{key}");
             let read =
-                item::read_record::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
+                item::read_record::<PromptRecord>(&self.0.records, &runtime.shelves, &note).await?;
             let Some(read) = read else { continue };
-            let coming = wire.is_coming(&read, soon);
+            let coming = runtime.is_coming(&read, soon);
             let delivery = read.record;
             here.codes.extend(delivery.code.clone());
             let (posted, since_ms) = match delivery.stage.clone() {
                 Stage::Pending { posted, since_ms } => (posted, since_ms),
                 Stage::Reserved => {
-                    here.unsettled |= delivery.perhaps_sent && coming;
+                    here.unsettled |= delivery.maybe_sent && coming;
                     continue;
                 }
                 Stage::Over { .. } => continue,
@@ -300,7 +305,7 @@ impl ChatService {
             let Some(id) = delivery.hold().filter(|_| in_words && posted.chat == chat) else {
                 continue;
             };
-            let hold = self.store().hold(id).await?.filter(|hold| hold.is_pending());
+            let hold = self.0.records.hold(id).await?.filter(|hold| hold.is_pending());
             let Some(hold) = hold else { continue };
             here.waiting.push(WaitingPrompt {
                 is_latest: latest.as_deref() == Some(key),
@@ -316,27 +321,27 @@ impl ChatService {
 
     async fn still_waits(&self, hold: &str) -> Result<bool, Error> {
         let Ok(id) = hold.parse() else { return Ok(true) };
-        Ok(self.store().hold(id).await?.is_none_or(|hold| hold.is_pending()))
+        Ok(self.0.records.hold(id).await?.is_none_or(|hold| hold.is_pending()))
     }
 
-    async fn mark(&self, wire: &ChannelRuntime, event: &str, seen: &Seen) -> Result<(), Error> {
+    async fn mark(&self, runtime: &ChannelRuntime, event: &str, seen: &Seen) -> Result<(), Error> {
         let forget_at = Some(self.0.clock.now().plus_ms(self.0.limits.seen_ms));
-        let put = PutNote { forget_at, ..notes::put(&wire.shelves.seen, event, seen) };
-        self.store().put_notes(vec![put]).await?;
+        let put = PutNote { forget_at, ..notes::put(&runtime.shelves.seen, event, seen) };
+        self.0.records.put_notes(vec![put]).await?;
         Ok(())
     }
 
     /// An account that is linked to no person decides nothing; that it tried is written down.
     async fn stranger_answers(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         wrote: &IncomingMessage,
     ) -> Result<(), Error> {
         let to_us = wrote.direct || wrote.mentions_us || wrote.replies_to.is_some();
         if !to_us {
             return Ok(());
         }
-        let here = self.open_prompts(wire, &wrote.chat).await?;
+        let here = self.open_prompts(runtime, &wrote.chat).await?;
         let tags: Vec<&str> = here.waiting.iter().map(|one| one.hold.tag.as_str()).collect();
         let (named, text) = without_tags(&wrote.text, &tags);
         let mut answered = here.waiting.iter().enumerate().filter(|(index, one)| {
@@ -345,7 +350,7 @@ impl ChatService {
         if let Some((_, one)) = answered.next() {
             let (operator, hold) = (wrote.operator.as_ref(), Some(one.hold.id));
             let why = "nobody is linked to them";
-            self.refuse(wire, Tried { operator, hold, event: &wrote.event, why }).await;
+            self.refuse(runtime, Tried { operator, hold, event: &wrote.event, why }).await;
         }
         Ok(())
     }
@@ -353,7 +358,7 @@ impl ChatService {
     /// The owner of an account that is linked to no person is told how to link it, once a day.
     async fn tell_a_stranger(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         wrote: &IncomingMessage,
         identity: &str,
     ) -> Result<(), Error> {
@@ -365,15 +370,16 @@ impl ChatService {
         let first = PutNote {
             expected: Some(0),
             forget_at: Some(now.plus_ms(self.0.limits.seen_ms)),
-            ..notes::put(&wire.shelves.seen, &stranger, &())
+            ..notes::put(&runtime.shelves.seen, &stranger, &())
         };
-        let text = ChatWords(wire.line.language).unlinked(self.key_of_links(wire), identity);
+        let text =
+            ChatWords(runtime.connector.language).unlinked(self.key_of_links(runtime), identity);
         let saying = TextRecord::new(&reply_destination(wrote), &text, now).whispered_to(identity);
         let key = format!("stranger-{}", chat_key(&wrote.event));
-        let mut write = saying.put(&wire.shelves, &key, now);
+        let mut write = saying.put(&runtime.shelves, &key, now);
         write.notes.push(first);
-        if self.store().write_outbox(write, now).await? {
-            wire.wake();
+        if self.0.records.write_outbox(write, now).await? {
+            runtime.wake();
         }
         Ok(())
     }
@@ -411,16 +417,16 @@ impl ChatService {
     ) -> Result<(), Error> {
         let key = format!("{about}-{}", chat_key(&heard.wrote.event));
         let now = self.0.clock.now();
-        let write = saying.put(&heard.wire.shelves, &key, now);
-        self.store().write_outbox(write, now).await?;
-        heard.wire.wake();
+        let write = saying.put(&heard.runtime.shelves, &key, now);
+        self.0.records.write_outbox(write, now).await?;
+        heard.runtime.wake();
         Ok(())
     }
 }
 
 impl VerifiedMessage<'_> {
     pub(crate) fn words(&self) -> ChatWords {
-        ChatWords(self.wire.line.language)
+        ChatWords(self.runtime.connector.language)
     }
 }
 
@@ -464,14 +470,14 @@ impl WaitingPrompt {
 
 impl ChannelRuntime {
     /// Waits until nothing else of this chat is being dealt with.
-    async fn turn(&self, chat: &str) -> Option<OwnedSemaphorePermit> {
-        let turns = {
-            let mut turns = self.turns.lock().unpoisoned();
+    async fn lock_chat(&self, chat: &str) -> Option<OwnedSemaphorePermit> {
+        let locks = {
+            let mut locks = self.chat_locks.lock().unpoisoned();
             // What nobody waits for need not be kept.
-            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-            turns.entry(chat.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
+            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
+            locks.entry(chat.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
         };
-        turns.acquire_owned().await.ok()
+        locks.acquire_owned().await.ok()
     }
 }
 

@@ -12,16 +12,16 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::time::Timestamp;
-use engine::Error;
+use engine::{ChatRecords, Error};
 use ports::store::{
     OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxLease, OutboxOrder, OutboxWrite,
-    PutNote, Store,
+    PutNote,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{SAID_MS, STALE_MS, UPDATE_ATTEMPTS};
-use crate::notes::{self, NoteNamespaces, chat_key};
+use crate::notes::{self, NoteShelves, chat_key};
 
 /// When something happened, among all that is new in a chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -104,7 +104,7 @@ pub(crate) trait Outgoing: DeserializeOwned + Serialize {
 }
 
 /// The lane of a record that something is to be done about.
-pub(crate) fn lane_of(shelves: &NoteNamespaces, record: &impl Outgoing) -> OutboxLane {
+pub(crate) fn lane_of(shelves: &NoteShelves, record: &impl Outgoing) -> OutboxLane {
     OutboxLane {
         queue: shelves.queue.clone(),
         in_order: record.order().is_some(),
@@ -148,7 +148,7 @@ impl Next {
 }
 
 pub(crate) fn make<T: Outgoing>(
-    shelves: &NoteNamespaces,
+    shelves: &NoteShelves,
     key: &str,
     record: &T,
     due_at: Timestamp,
@@ -170,7 +170,7 @@ pub(crate) fn make<T: Outgoing>(
 
 /// A record that is to be sent, and its item. `expected` is as in [`PutNote`], of the note or of the mark.
 pub(crate) fn put<T: Outgoing>(
-    shelves: &NoteNamespaces,
+    shelves: &NoteShelves,
     key: &str,
     record: &T,
     expected: Option<u64>,
@@ -190,18 +190,18 @@ pub(crate) fn put<T: Outgoing>(
 
 /// A record and its item as they were at one moment.
 pub(crate) async fn read_record<T: Outgoing>(
-    store: &dyn Store,
-    shelves: &NoteNamespaces,
+    records: &ChatRecords,
+    shelves: &NoteShelves,
     key: &str,
 ) -> Result<Option<LoadedRecord<T>>, Error> {
     loop {
-        let read = read_apart(store, shelves, key).await?;
+        let read = read_apart(records, shelves, key).await?;
         let Some(version) = read.as_ref().and_then(|read: &LoadedRecord<T>| read.note_version)
         else {
             return Ok(read);
         };
         // Otherwise one that has just been shown would look as if it were neither shown nor to be sent.
-        let now = store.note(&shelves.out, key).await?;
+        let now = records.note(&shelves.out, key).await?;
         if now.is_some_and(|note| note.version == version) {
             return Ok(read);
         }
@@ -210,12 +210,12 @@ pub(crate) async fn read_record<T: Outgoing>(
 
 /// The same for a write against the version of the note: if the item is another one, so is the note.
 async fn read_apart<T: Outgoing>(
-    store: &dyn Store,
-    shelves: &NoteNamespaces,
+    records: &ChatRecords,
+    shelves: &NoteShelves,
     key: &str,
 ) -> Result<Option<LoadedRecord<T>>, Error> {
     if !T::IS_NOTE {
-        let Some(item) = store.outbox_item(&shelves.queue, key).await? else { return Ok(None) };
+        let Some(item) = records.outbox_item(&shelves.queue, key).await? else { return Ok(None) };
         let Some(record) = notes::parse_value(&shelves.queue, key, &item.payload) else {
             return Ok(None);
         };
@@ -223,9 +223,9 @@ async fn read_apart<T: Outgoing>(
         return Ok(Some(LoadedRecord { record, note_version: None, item: Some(item), due_at }));
     }
     // The note first: a change of the item changes it, too, and then this version is old.
-    let Some(note) = store.note(&shelves.out, key).await? else { return Ok(None) };
+    let Some(note) = records.note(&shelves.out, key).await? else { return Ok(None) };
     let Some(record) = notes::parse_value(&shelves.out, key, &note.value) else { return Ok(None) };
-    let item = store.outbox_item(&shelves.queue, key).await?;
+    let item = records.outbox_item(&shelves.queue, key).await?;
     // A note of an earlier version says itself when it is due, until its item is made.
     let due_at = item.as_ref().map(OutboxItem::ready_at).or(note.due_at);
     Ok(Some(LoadedRecord { record, note_version: Some(note.version), item, due_at }))
@@ -243,13 +243,13 @@ pub(crate) enum ItemWriter {
 /// Changes a record as it is now, and says what is to be written for that. `change` is given when it is due,
 /// too; if it says `None`, nothing is.
 pub(crate) async fn plan<T: Outgoing>(
-    store: &dyn Store,
-    shelves: &NoteNamespaces,
+    records: &ChatRecords,
+    shelves: &NoteShelves,
     key: &str,
     writer: ItemWriter,
     change: &mut impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
 ) -> Result<Option<(T, OutboxWrite)>, Error> {
-    let found = read_apart(store, shelves, key).await?;
+    let found = read_apart(records, shelves, key).await?;
     let Some(LoadedRecord { mut record, note_version, item, due_at }) = found else {
         return Ok(None);
     };
@@ -290,17 +290,17 @@ pub(crate) async fn plan<T: Outgoing>(
 
 /// Changes a record, and reads it again whenever somebody else was first.
 pub(crate) async fn update<T: Outgoing>(
-    store: &dyn Store,
-    shelves: &NoteNamespaces,
+    records: &ChatRecords,
+    shelves: &NoteShelves,
     key: &str,
     (writer, now): (ItemWriter, Timestamp),
     mut change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
 ) -> Result<Option<T>, Error> {
     for _ in 0..UPDATE_ATTEMPTS {
-        let Some((record, write)) = plan(store, shelves, key, writer, &mut change).await? else {
+        let Some((record, write)) = plan(records, shelves, key, writer, &mut change).await? else {
             return Ok(None);
         };
-        if write.is_empty() || store.write_outbox(write, now).await? {
+        if write.is_empty() || records.write_outbox(write, now).await? {
             return Ok(Some(record));
         }
     }

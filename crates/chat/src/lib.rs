@@ -17,6 +17,7 @@ mod direct;
 mod follow;
 #[cfg(feature = "fuzz-api")]
 pub mod fuzz_api;
+mod inbox;
 mod incoming;
 mod item;
 mod limits;
@@ -29,7 +30,7 @@ mod prompt_record;
 mod prompt_targets;
 mod reask;
 mod refuse;
-mod rule;
+mod reported_decision;
 mod saying;
 mod send;
 mod speak;
@@ -45,10 +46,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use domain::person::People;
 use domain::time::Timestamp;
-use engine::{Engine, Error};
+use engine::{ChatRecords, Engine, Error};
 use ports::channel::{HookReply, WebhookRequest};
-use ports::clock::{Chance, Clock};
-use ports::store::Store;
+use ports::clock::{Clock, Rng};
 use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,7 @@ pub use limits::Limits;
 
 use item::{ItemWriter, Next, Outgoing};
 use limits::REPLY_FIRST_MS;
-use notes::NoteNamespaces;
+use notes::NoteShelves;
 use outbox::LaneScheduler;
 use refuse::Refusals;
 
@@ -67,8 +67,8 @@ use refuse::Refusals;
 pub struct Setup {
     pub engine: Engine,
     pub clock: Arc<dyn Clock>,
-    pub chance: Arc<dyn Chance>,
-    pub lines: Vec<Connector>,
+    pub rng: Arc<dyn Rng>,
+    pub connectors: Vec<Connector>,
     pub limits: Limits,
 }
 
@@ -78,10 +78,11 @@ pub struct ChatService(Arc<ChatInner>);
 
 struct ChatInner {
     engine: Engine,
+    records: ChatRecords,
     people: Arc<People>,
     clock: Arc<dyn Clock>,
-    chance: Arc<dyn Chance>,
-    lines: BTreeMap<Arc<str>, Arc<ChannelRuntime>>,
+    rng: Arc<dyn Rng>,
+    channels: BTreeMap<Arc<str>, Arc<ChannelRuntime>>,
     origin: OnceLock<String>,
     limits: Limits,
     tasks: TaskTracker,
@@ -92,8 +93,8 @@ struct ChatInner {
 /// truth.
 struct ChannelRuntime {
     name: Arc<str>,
-    line: Connector,
-    shelves: NoteNamespaces,
+    connector: Connector,
+    shelves: NoteShelves,
     news: LaneScheduler,
     repaints: LaneScheduler,
     /// What an earlier version of the program had to send is in the outbox.
@@ -106,17 +107,17 @@ struct ChannelRuntime {
     /// Prompts that an answer to a press draws just now, and until when.
     replied: Mutex<HashMap<String, Timestamp>>,
     /// One message of a chat is dealt with after the other.
-    turns: Mutex<HashMap<String, Arc<Semaphore>>>,
+    chat_locks: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 impl ChatService {
     pub fn new(setup: Setup) -> ChatService {
-        let wires = setup.lines.into_iter().map(|line| {
-            let name: Arc<str> = line.channel.name().into();
-            let wire = ChannelRuntime {
-                shelves: NoteNamespaces::of(&name),
+        let runtimes = setup.connectors.into_iter().map(|connector| {
+            let name: Arc<str> = connector.channel.name().into();
+            let runtime = ChannelRuntime {
+                shelves: NoteShelves::of(&name),
                 name: name.clone(),
-                line,
+                connector,
                 news: LaneScheduler::new(&setup.limits),
                 repaints: LaneScheduler::new(&setup.limits),
                 upgraded: OnceCell::new(),
@@ -124,16 +125,17 @@ impl ChatService {
                 noted: Notify::new(),
                 refusals: Refusals::default(),
                 replied: Mutex::default(),
-                turns: Mutex::default(),
+                chat_locks: Mutex::default(),
             };
-            (name, Arc::new(wire))
+            (name, Arc::new(runtime))
         });
         ChatService(Arc::new(ChatInner {
-            lines: wires.collect(),
+            channels: runtimes.collect(),
             people: Arc::new(setup.engine.people().clone()),
+            records: setup.engine.chat_records(),
             engine: setup.engine,
             clock: setup.clock,
-            chance: setup.chance,
+            rng: setup.rng,
             origin: OnceLock::new(),
             limits: setup.limits,
             tasks: TaskTracker::new(),
@@ -146,9 +148,9 @@ impl ChatService {
     pub fn start(&self, origin: &str) {
         let _ = self.0.origin.set(origin.to_owned());
         self.spawn(self.clone().follow());
-        for wire in self.0.lines.values() {
-            self.spawn(self.clone().carry_out(wire.clone()));
-            let (channel, inbox) = (wire.line.channel.clone(), Arc::new(self.clone()));
+        for runtime in self.0.channels.values() {
+            self.spawn(self.clone().carry_out(runtime.clone()));
+            let (channel, inbox) = (runtime.connector.channel.clone(), Arc::new(self.clone()));
             let stop = self.0.closing.child_token();
             self.spawn(async move { channel.listen(inbox, stop).await });
         }
@@ -163,40 +165,41 @@ impl ChatService {
 
     /// A request of a platform to the channel of this name; `None` if there is none.
     pub async fn hook(&self, channel: &str, request: WebhookRequest) -> Option<HookReply> {
-        let (channel, inbox) = (self.0.lines.get(channel)?.line.channel.clone(), self.clone());
+        let (channel, inbox) =
+            (self.0.channels.get(channel)?.connector.channel.clone(), self.clone());
         // A platform that hangs up does not undo what it has said.
         let heard = self.0.tasks.spawn(async move { channel.hook(request, &inbox).await });
-        heard.await.ok()
+        // A panic in it is our fault and not an unknown address: the platform is to try again.
+        Some(heard.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the handler of a channel's request has failed");
+            HookReply { status: 500, content_type: "text/plain", body: Vec::new() }
+        }))
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.0.tasks.spawn(task);
     }
 
-    fn store(&self) -> &dyn Store {
-        self.0.engine.store().as_ref()
-    }
-
     /// Changes a record of what goes out, and its item in the outbox.
     async fn update<T: Outgoing>(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         note: &str,
         change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
     ) -> Result<Option<T>, Error> {
         let as_other = (ItemWriter::Other, self.0.clock.now());
-        item::update(self.store(), &wire.shelves, note, as_other, change).await
+        item::update(&self.0.records, &runtime.shelves, note, as_other, change).await
     }
 
     /// The same by its sender, who is done with it for now.
     async fn finish<T: Outgoing>(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         note: &str,
         change: impl FnMut(&mut T, Option<Timestamp>) -> Option<Next>,
     ) -> Result<Option<T>, Error> {
         let as_sender = (ItemWriter::Sender, self.0.clock.now());
-        item::update(self.store(), &wire.shelves, note, as_sender, change).await
+        item::update(&self.0.records, &runtime.shelves, note, as_sender, change).await
     }
 }
 

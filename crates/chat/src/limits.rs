@@ -10,7 +10,8 @@ pub struct Limits {
     /// Messages on their way at once, in different chats of one channel, and as many repaints. Platforms
     /// take five a second for each chat, and fifty for all.
     pub sends_at_once: usize,
-    /// Between attempts where the platform names no time: doubled each time, up to the last.
+    /// Between attempts where the platform names no time: doubled each time, up to the last, and each between a half and
+    /// the whole of that.
     pub retry: Duration,
     pub retry_max: Duration,
     /// With the pauses above this is about half a day: longer than the questions of a chat wait.
@@ -46,9 +47,9 @@ impl Default for Limits {
             sends_at_once: 16,
             retry: Duration::from_secs(1),
             retry_max: Duration::from_secs(3_600),
-            attempts: 24,
+            attempts: 28,
             chat_retry_max: Duration::from_secs(60),
-            chat_attempts: 720,
+            chat_attempts: 960,
             press_wait: Duration::from_millis(1_500),
             reask_every_ms: 30_000,
             reasks: 3,

@@ -1,6 +1,6 @@
 //! What a press or a reply says to a hold, as an answer. Whether it counts is judged elsewhere.
 
-use domain::answer::{Answer, DenyReason, Scope};
+use domain::answer::{Answer, ApprovalScope, DenyReason};
 use domain::hold::{Hold, Question};
 use ports::channel::{ButtonAction, Form};
 use reply_parser::{
@@ -22,7 +22,7 @@ pub(crate) fn of_press(
     hold: &Hold,
     said: ButtonAction,
     form: &Form,
-    takes_a_yes: bool,
+    accepts_approval: bool,
 ) -> Result<Answer, NoAnswer> {
     match (&hold.question, said) {
         (Question::Settle, _) => Err(NoAnswer::NoSuchButton),
@@ -36,7 +36,7 @@ pub(crate) fn of_press(
         }
         // A card that had to be cut has no such button, and none is believed of it.
         // mutant: press-yes-on-a-cut-card
-        _ if !takes_a_yes => Err(NoAnswer::NoSuchButton),
+        _ if !accepts_approval => Err(NoAnswer::NoSuchButton),
         (Question::Approve, ButtonAction::Allow) => Ok(approve()),
         (Question::Choose { .. }, ButtonAction::Option(number)) => chosen(hold, &[number.into()]),
         (Question::Choose { .. }, ButtonAction::Form) => {
@@ -122,7 +122,7 @@ pub(crate) fn expected_reply(hold: &Hold) -> ExpectedReply {
 }
 
 fn approve() -> Answer {
-    Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+    Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None }
 }
 
 /// Options by their place, from 1.

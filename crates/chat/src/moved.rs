@@ -19,28 +19,28 @@ impl ChatService {
     /// does no harm.
     pub(crate) async fn chat_moved(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         from: &str,
         to: &str,
     ) -> Result<(), Error> {
         if from == to {
             return Ok(());
         }
-        let shelf = &wire.shelves.moved;
-        let known = self.follow_name(wire, "to", from).await?;
+        let shelf = &runtime.shelves.moved;
+        let known = self.follow_name(runtime, "to", from).await?;
         if known.as_deref() != Some(to) {
-            let channel = &wire.name;
+            let channel = &runtime.name;
             tracing::warn!(%channel, from, to, "a chat has another name now; if the configuration names it, change it there");
             // Both or neither.
             let there = notes::put(shelf, &format!("to/{}", chat_key(from)), &to);
             let back = notes::put(shelf, &format!("from/{}", chat_key(to)), &from);
-            self.store().put_notes(vec![there, back]).await?;
+            self.0.records.put_notes(vec![there, back]).await?;
         }
         let prefix = format!("{}/", chat_key(from));
         loop {
-            let notes = self.store().notes(&wire.shelves.here, &prefix, None, PAGE).await?;
+            let notes = self.0.records.notes(&runtime.shelves.here, &prefix, None, PAGE).await?;
             for key in notes.iter().filter_map(|note| note.key.strip_prefix(&prefix)) {
-                self.relocate(wire, key, from, to).await?;
+                self.relocate(runtime, key, from, to).await?;
             }
             // Those that were dealt with are no longer there.
             if notes.len() < PAGE {
@@ -52,7 +52,7 @@ impl ChatService {
     /// One prompt goes to where its chat is now.
     pub(crate) async fn relocate(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         key: &str,
         from: &str,
         to: &str,
@@ -62,60 +62,61 @@ impl ChatService {
         let mut moved = false;
         let change = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
             // The task that sends it just now says what comes next.
-            let leased = matches!(delivery.stage, Stage::Reserved) && wire.is_on_its_way(delivery);
+            let leased =
+                matches!(delivery.stage, Stage::Reserved) && runtime.is_on_its_way(delivery);
             let due_at = due_at.filter(|_| leased).unwrap_or(now);
             moved = delivery.move_to(from, to);
             if moved {
                 delivery.reserved_ms = Some(now.as_ms());
             }
             let beside = vec![
-                notes::remove(&wire.shelves.here, &here(from, key)),
-                notes::put(&wire.shelves.here, &here(to, key), &()),
+                notes::remove(&runtime.shelves.here, &here(from, key)),
+                notes::put(&runtime.shelves.here, &here(to, key), &()),
             ];
             moved.then_some(Next { beside: beside.into(), ..Next::due(due_at) })
         };
-        self.update(wire, &note, change).await?;
+        self.update(runtime, &note, change).await?;
         if !moved {
             // Over, or gone: it is not among the open ones of this chat any more.
-            let gone = notes::remove(&wire.shelves.here, &here(from, key));
-            self.store().put_notes(vec![gone]).await?;
+            let gone = notes::remove(&runtime.shelves.here, &here(from, key));
+            self.0.records.put_notes(vec![gone]).await?;
         }
-        wire.noted.notify_waiters();
-        wire.wake();
+        runtime.noted.notify_waiters();
+        runtime.wake();
         Ok(())
     }
 
     /// What was to be said in a chat that has moved is said where it is now.
     pub(crate) async fn say_there(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         note: &str,
         saying: &TextRecord,
         to: &str,
     ) -> Result<(), Error> {
         let from = saying.place.chat().unwrap_or_default();
-        self.chat_moved(wire, from, to).await?;
+        self.chat_moved(runtime, from, to).await?;
         let change = |saying: &mut TextRecord, _| {
             saying.place.rename(from, to);
             Some(Next::due(self.0.clock.now()))
         };
-        self.finish(wire, note, change).await?;
-        wire.wake();
+        self.finish(runtime, note, change).await?;
+        runtime.wake();
         Ok(())
     }
 
     /// A place under the first name that its chat had, and under the one that it has now.
     pub(crate) async fn names_of_place(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         place: Destination,
     ) -> Result<(Destination, Destination), Error> {
         let Destination::Chat { chat, thread, direct } = place else {
             return Ok((place.clone(), place));
         };
         let named = |chat| Destination::Chat { chat, thread: thread.clone(), direct };
-        let first = self.names(wire, "from", &chat).await?.pop();
-        let last = self.names(wire, "to", &chat).await?.pop();
+        let first = self.names(runtime, "from", &chat).await?.pop();
+        let last = self.names(runtime, "to", &chat).await?.pop();
         let (first, last) = (first.unwrap_or_else(|| chat.clone()), last.unwrap_or(chat));
         Ok((named(first), named(last)))
     }
@@ -123,22 +124,22 @@ impl ChatService {
     /// This name and those that the chat had before, the newest first.
     pub(crate) async fn names_of_chat(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         chat: &str,
     ) -> Result<Vec<String>, Error> {
-        self.names(wire, "from", chat).await
+        self.names(runtime, "from", chat).await
     }
 
     async fn names(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         way: &str,
         chat: &str,
     ) -> Result<Vec<String>, Error> {
         let mut names = vec![chat.to_owned()];
         while names.len() < NAMES_MAX
             && let Some(last) = names.last()
-            && let Some(next) = self.follow_name(wire, way, last).await?
+            && let Some(next) = self.follow_name(runtime, way, last).await?
             && !names.contains(&next)
         {
             names.push(next);
@@ -148,11 +149,11 @@ impl ChatService {
 
     async fn follow_name(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         way: &str,
         chat: &str,
     ) -> Result<Option<String>, Error> {
         let key = format!("{way}/{}", chat_key(chat));
-        notes::read_note::<String>(self.store(), &wire.shelves.moved, &key).await
+        notes::read_note::<String>(&self.0.records, &runtime.shelves.moved, &key).await
     }
 }

@@ -3,14 +3,14 @@
 
 use domain::digest::{Digest, Framed};
 use domain::visible::visible;
-use engine::Error;
-use ports::store::{PutNote, Store};
+use engine::{ChatRecords, Error};
+use ports::store::PutNote;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Where the records of one channel stand.
 #[derive(Clone, Debug)]
-pub(crate) struct NoteNamespaces {
+pub(crate) struct NoteShelves {
     /// The channel's queue in the outbox: prompts and their repaints (`d/KEY`), and words (`s/KEY`).
     pub(crate) queue: String,
     /// The records of prompts (`d/KEY`). Only `item.rs` writes here.
@@ -29,10 +29,10 @@ pub(crate) struct NoteNamespaces {
     pub(crate) moved: String,
 }
 
-impl NoteNamespaces {
-    pub(crate) fn of(channel: &str) -> NoteNamespaces {
+impl NoteShelves {
+    pub(crate) fn of(channel: &str) -> NoteShelves {
         let shelf = |name: &str| format!("chat.{channel}.{name}");
-        NoteNamespaces {
+        NoteShelves {
             queue: format!("chat.{channel}"),
             out: shelf("out"),
             said: shelf("said"),
@@ -81,11 +81,11 @@ pub(crate) fn record<T: DeserializeOwned>(value: &[u8]) -> Result<T, String> {
 }
 
 pub(crate) async fn read_note<T: DeserializeOwned>(
-    store: &dyn Store,
+    records: &ChatRecords,
     shelf: &str,
     key: &str,
 ) -> Result<Option<T>, Error> {
-    let note = store.note(shelf, key).await?;
+    let note = records.note(shelf, key).await?;
     Ok(note.and_then(|note| parse_value(shelf, key, &note.value)))
 }
 

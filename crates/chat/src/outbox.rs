@@ -1,6 +1,6 @@
-//! Carries out what is due on one line: in each lane one thing after the other, and in different lanes at
+//! Carries out what is due on one channel: in each lane one thing after the other, and in different lanes at
 //! the same time, whichever waits the longest first. A lane that was served goes behind the others, so one
-//! chat with a thousand messages has its turn as often as one with a single message: the store sees to that. Lines know nothing of
+//! chat with a thousand messages is served as often as one with a single message: the store sees to that. Channels know nothing of
 //! one another, so one that is dead delays no other.
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use domain::time::Timestamp;
 use engine::Error;
-use ports::store::{OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite};
+use ports::store::{DueLane, OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxWrite};
 use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, Semaphore};
 
@@ -19,7 +19,7 @@ use crate::limits::{Limits, STORE_RETRY, UNREADABLE_MS};
 use crate::prompt_record::PromptRecord;
 use crate::{ChannelRuntime, ChatService};
 
-/// The lanes of one line that have an order, or those that have none. Scheduling state only; what is due is in
+/// The lanes of one channel that have an order, or those that have none. Scheduling state only; what is due is in
 /// the outbox.
 pub(crate) struct LaneScheduler {
     /// Something may be due.
@@ -44,7 +44,7 @@ impl LaneScheduler {
 }
 
 impl ChannelRuntime {
-    fn desk(&self, in_order: bool) -> &LaneScheduler {
+    fn scheduler(&self, in_order: bool) -> &LaneScheduler {
         if in_order { &self.news } else { &self.repaints }
     }
 
@@ -56,10 +56,10 @@ impl ChannelRuntime {
             || self.is_on_its_way(&prompt.record)
     }
 
-    /// It, or another of its lane.
+    /// Whether this prompt, or another item of its lane, is being sent.
     pub(crate) fn is_on_its_way(&self, prompt: &PromptRecord) -> bool {
         let lane = lane_of(&self.shelves, prompt);
-        self.desk(lane.in_order).busy().contains(&lane.name)
+        self.scheduler(lane.in_order).busy().contains(&lane.name)
     }
 
     /// Something is to be sent.
@@ -70,23 +70,29 @@ impl ChannelRuntime {
 }
 
 impl ChatService {
-    pub(crate) async fn carry_out(self, wire: Arc<ChannelRuntime>) {
-        if !self.upgraded(&wire).await {
+    pub(crate) async fn carry_out(self, runtime: Arc<ChannelRuntime>) {
+        if !self.upgraded(&runtime).await {
             return;
         }
-        if let Err(error) = self.take_over(&wire).await {
+        // From here on, so that none is missed.
+        let takeovers = self.0.engine.takeovers();
+        if let Err(error) = self.take_over(&runtime).await {
             // Its leases bring it back.
-            tracing::warn!(channel = %wire.name, %error, "what was being sent cannot be read");
+            tracing::warn!(channel = %runtime.name, %error, "what was being sent cannot be read");
         }
-        wire.taken_over.store(true, Ordering::Release);
-        wire.noted.notify_waiters();
-        tokio::join!(self.desk(&wire, true), self.desk(&wire, false));
+        runtime.taken_over.store(true, Ordering::Release);
+        runtime.noted.notify_waiters();
+        tokio::join!(
+            self.serve_lanes(&runtime, true),
+            self.serve_lanes(&runtime, false),
+            self.serve_takeovers(&runtime, takeovers),
+        );
     }
 
-    async fn desk(&self, wire: &Arc<ChannelRuntime>, in_order: bool) {
+    async fn serve_lanes(&self, runtime: &Arc<ChannelRuntime>, in_order: bool) {
         loop {
-            let pause = self.start_due(wire, in_order).await.unwrap_or_else(|error| {
-                tracing::warn!(channel = %wire.name, %error, "what is to be sent cannot be read");
+            let pause = self.start_due(runtime, in_order).await.unwrap_or_else(|error| {
+                tracing::warn!(channel = %runtime.name, %error, "what is to be sent cannot be read");
                 Some(STORE_RETRY)
             });
             let slept = async {
@@ -98,7 +104,7 @@ impl ChatService {
             tokio::select! {
                 biased;
                 () = self.0.closing.cancelled() => return,
-                () = wire.desk(in_order).wake.notified() => {}
+                () = runtime.scheduler(in_order).wake.notified() => {}
                 () = slept => {}
             }
         }
@@ -108,32 +114,32 @@ impl ChatService {
     /// when it has arrived.
     async fn start_due(
         &self,
-        wire: &Arc<ChannelRuntime>,
+        runtime: &Arc<ChannelRuntime>,
         in_order: bool,
     ) -> Result<Option<Duration>, Error> {
-        let desk = wire.desk(in_order);
-        // So many that, after those on their way, there is one for each place and the one after.
-        let looked_at = desk.busy().len() + desk.room.available_permits() + 1;
+        let scheduler = runtime.scheduler(in_order);
+        // Busy lanes, one for each free permit, and one more: the last tells when to wake.
+        let looked_at = scheduler.busy().len() + scheduler.room.available_permits() + 1;
         let now = self.0.clock.now();
-        let queue = &wire.shelves.queue;
-        for turn in self.store().outbox_turns(queue, in_order, looked_at).await? {
-            let OutboxTurn { lane, due_at } = turn;
-            if desk.busy().contains(&lane.name) {
+        let queue = &runtime.shelves.queue;
+        for due in self.0.records.outbox_lanes(queue, in_order, looked_at).await? {
+            let DueLane { lane, due_at } = due;
+            if scheduler.busy().contains(&lane.name) {
                 continue;
             }
             let wait = due_at.ms_since(now);
             if wait > 0 {
                 return Ok(Some(Duration::from_millis(wait)));
             }
-            let Ok(place) = desk.room.clone().try_acquire_owned() else { return Ok(None) };
-            let going = OnItsWay::new(wire.clone(), lane);
-            let board = self.clone();
+            let Ok(place) = scheduler.room.clone().try_acquire_owned() else { return Ok(None) };
+            let going = OnItsWay::new(runtime.clone(), lane);
+            let chats = self.clone();
             self.spawn(async move {
-                if let Err(error) = board.serve(&going.wire, &going.lane).await {
-                    let channel = &going.wire.name;
+                if let Err(error) = chats.serve(&going.runtime, &going.lane).await {
+                    let channel = &going.runtime.name;
                     tracing::warn!(%channel, %error, "what was sent could not be written down");
                     // The lease brings it back; but not at once.
-                    board.0.clock.sleep(STORE_RETRY).await;
+                    chats.0.clock.sleep(STORE_RETRY).await;
                 }
                 drop(place);
                 drop(going);
@@ -143,16 +149,16 @@ impl ChatService {
     }
 
     /// Sends one item of a lane.
-    async fn serve(&self, wire: &Arc<ChannelRuntime>, lane: &OutboxLane) -> Result<(), Error> {
+    async fn serve(&self, runtime: &Arc<ChannelRuntime>, lane: &OutboxLane) -> Result<(), Error> {
         let now = self.0.clock.now();
-        match self.store().outbox_next(lane, now).await? {
+        match self.0.records.outbox_next(lane, now).await? {
             None => {
                 let write = OutboxWrite { recheck: vec![lane.clone()], ..OutboxWrite::default() };
-                self.store().write_outbox(write, now).await?;
+                self.0.records.write_outbox(write, now).await?;
             }
             Some(item) => {
-                if !self.send(wire, &item.key).await? {
-                    self.put_aside(wire, item, now).await?;
+                if !self.send(runtime, &item.key).await? {
+                    self.put_aside(runtime, item, now).await?;
                 }
             }
         }
@@ -163,12 +169,12 @@ impl ChatService {
     /// time, and nothing waits for it. One that is not there any more is not sent.
     async fn put_aside(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         item: OutboxItem,
         now: Timestamp,
     ) -> Result<(), Error> {
         let is_there = item.kind == OutboxKind::Text
-            || self.store().note(&wire.shelves.out, &item.key).await?.is_some();
+            || self.0.records.note(&runtime.shelves.out, &item.key).await?.is_some();
         let aside = is_there.then(|| OutboxItem {
             order: None,
             due_at: now.plus_ms(UNREADABLE_MS),
@@ -176,30 +182,30 @@ impl ChatService {
             ..item.clone()
         });
         let change = OutboxChange { item: aside, ..item.remove() };
-        self.store().write_outbox(change.into(), now).await?;
+        self.0.records.write_outbox(change.into(), now).await?;
         Ok(())
     }
 }
 
 /// Nothing else of this lane goes meanwhile.
 struct OnItsWay {
-    wire: Arc<ChannelRuntime>,
+    runtime: Arc<ChannelRuntime>,
     lane: OutboxLane,
 }
 
 impl OnItsWay {
-    fn new(wire: Arc<ChannelRuntime>, lane: OutboxLane) -> OnItsWay {
-        wire.desk(lane.in_order).busy().insert(lane.name.clone());
-        OnItsWay { wire, lane }
+    fn new(runtime: Arc<ChannelRuntime>, lane: OutboxLane) -> OnItsWay {
+        runtime.scheduler(lane.in_order).busy().insert(lane.name.clone());
+        OnItsWay { runtime, lane }
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        self.wire.desk(self.lane.in_order).busy().remove(&self.lane.name);
+        self.runtime.scheduler(self.lane.in_order).busy().remove(&self.lane.name);
         // Those who waited for it go on.
-        self.wire.noted.notify_waiters();
+        self.runtime.noted.notify_waiters();
         // What was sent may have gone over into the other lane of its chat.
-        self.wire.wake();
+        self.runtime.wake();
     }
 }

@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use domain::hold::{Hold, Question};
 use domain::id::HoldId;
 use domain::person::People;
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Error};
-use ports::channel::{
-    Busy, ButtonAction, DeliveryKey, Inbox, IncomingMessage, Opened, Press, PressReply, Redraw,
-    ReportedDecision, Ruling,
-};
+use ports::channel::{ButtonAction, DeliveryKey, Opened, Press, PressReply, Redraw};
 use subtle::ConstantTimeEq as _;
 
 use crate::meaning::{NoAnswer, of_press};
@@ -20,64 +16,6 @@ use crate::prompt_record::{PromptRecord, Stage, StoredPosted};
 use crate::refuse::Tried;
 use crate::words::ChatWords;
 use crate::{ChannelRuntime, ChatService, item};
-
-#[async_trait]
-impl Inbox for ChatService {
-    async fn opens(&self, channel: &str, press: &Press) -> Result<Opened, Busy> {
-        let opened = match self.0.lines.get(channel) {
-            Some(wire) => self.open_form(wire, press).await,
-            None => Ok(Opened::Refused(PressReply::NotHere)),
-        };
-        opened.map_err(|error| {
-            tracing::warn!(%channel, %error, "a form could not be opened");
-            Busy
-        })
-    }
-
-    async fn pressed(&self, channel: &str, press: Press) -> Result<PressReply, Busy> {
-        let told = match self.0.lines.get(channel) {
-            Some(wire) => self.press(wire, &press).await,
-            None => Ok(PressReply::NotHere),
-        };
-        told.map_err(|error| {
-            tracing::warn!(%channel, %error, "a press could not be taken; the person is asked to press again");
-            Busy
-        })
-    }
-
-    async fn decided(&self, channel: &str, decided: ReportedDecision) -> Result<Ruling, Busy> {
-        let ruling = match self.0.lines.get(channel) {
-            Some(wire) => self.rule(wire, decided).await,
-            None => Ok(Ruling::NotEntitled),
-        };
-        ruling.map_err(|error| {
-            tracing::warn!(%channel, %error, "a decision could not be taken; it may be sent again");
-            Busy
-        })
-    }
-
-    async fn moved(&self, channel: &str, from: &str, to: &str) -> Result<(), Busy> {
-        let moved = match self.0.lines.get(channel) {
-            Some(wire) => self.chat_moved(wire, from, to).await,
-            None => Ok(()),
-        };
-        moved.map_err(|error| {
-            tracing::warn!(%channel, %error, "that a chat has moved could not be written down");
-            Busy
-        })
-    }
-
-    async fn wrote(&self, channel: &str, wrote: IncomingMessage) -> Result<(), Busy> {
-        let heard = match self.0.lines.get(channel) {
-            Some(wire) => self.handle_message(wire, &wrote).await,
-            None => Ok(()),
-        };
-        heard.map_err(|error| {
-            tracing::warn!(%channel, %error, "a message could not be taken; the platform may deliver it again");
-            Busy
-        })
-    }
-}
 
 /// A press on a prompt that stands, by a known person who may see its hold. Whether they may answer is judged later.
 pub(crate) struct VerifiedPress {
@@ -106,23 +44,27 @@ struct Standing {
 }
 
 impl ChatService {
-    async fn press(&self, wire: &Arc<ChannelRuntime>, press: &Press) -> Result<PressReply, Error> {
-        let looked = match self.verify_press(wire, press).await? {
+    pub(crate) async fn press(
+        &self,
+        runtime: &Arc<ChannelRuntime>,
+        press: &Press,
+    ) -> Result<PressReply, Error> {
+        let looked = match self.verify_press(runtime, press).await? {
             Ok(looked) => looked,
             Err(told) => return Ok(told),
         };
         let (key, said) = (&press.pointer.key, press.pointer.said);
-        if let Some(once_more) = self.is_a_step(wire, said, &looked) {
-            return self.ask_once_more(wire, press, &looked, once_more).await;
+        if let Some(once_more) = self.is_a_step(runtime, said, &looked) {
+            return self.ask_once_more(runtime, press, &looked, once_more).await;
         }
         let VerifiedPress { caller, mut delivery, posted, hold } = looked;
-        let words = ChatWords(wire.line.language);
-        let answer = match of_press(&hold, said, &press.form, delivery.takes_a_yes) {
+        let words = ChatWords(runtime.connector.language);
+        let answer = match of_press(&hold, said, &press.form, delivery.accepts_approval) {
             Ok(answer) => answer,
             Err(NoAnswer::NoSuchButton) => {
                 let why = "there is no such button";
                 return Ok(self
-                    .refused(wire, press, Some(hold.id), PressReply::NotHere, why)
+                    .refused(runtime, press, Some(hold.id), PressReply::NotHere, why)
                     .await);
             }
             Err(NoAnswer::NothingWritten) => {
@@ -130,12 +72,12 @@ impl ChatService {
             }
             Err(NoAnswer::NothingChosen) => return Ok(PressReply::Invalid(words.nothing_chosen())),
         };
-        wire.delay_repaint(key.as_str(), self.0.clock.now());
+        runtime.delay_repaint(key.as_str(), self.0.clock.now());
         let answering = Answering { digest: Some(hold.digest()), answer };
         let answered = self.0.engine.answer(&caller, hold.id, answering, None).await;
         let was_armed = matches!(&answered, Ok(hold) if hold.is_pending()) && delivery.disarm();
         // The vote is on disk: a note that cannot be written does not make it undone.
-        if was_armed && let Err(error) = self.disarm(wire, key).await {
+        if was_armed && let Err(error) = self.disarm(runtime, key).await {
             tracing::warn!(%error, hold = %hold.id, "a prompt could not be noted as pressed once");
         }
         let redraw = |hold: &Hold| self.card_snapshot(key, &delivery, &posted, hold);
@@ -148,11 +90,11 @@ impl ChatService {
                 Ok(redraw(&hold).map_or(PressReply::NotHere, PressReply::Already))
             }
             Err(Error::Refused(Refusal::VersionConflict { hold })) => {
-                self.changed(wire, press, &posted, &hold).await
+                self.changed(runtime, press, &posted, &hold).await
             }
             Err(Error::Refused(Refusal::NotEntitled { .. } | Refusal::NotFound { .. })) => {
                 let why = "it is not for them";
-                Ok(self.refused(wire, press, Some(hold.id), PressReply::NotEntitled, why).await)
+                Ok(self.refused(runtime, press, Some(hold.id), PressReply::NotEntitled, why).await)
             }
             Err(Error::Refused(Refusal::AlreadyVoted { hold })) => {
                 Ok(PressReply::Invalid(words.already_voted(&hold.tag)))
@@ -163,8 +105,12 @@ impl ChatService {
     }
 
     /// Only shows what could be filled in.
-    async fn open_form(&self, wire: &Arc<ChannelRuntime>, press: &Press) -> Result<Opened, Error> {
-        let looked = match self.verify_press(wire, press).await? {
+    pub(crate) async fn open_form(
+        &self,
+        runtime: &Arc<ChannelRuntime>,
+        press: &Press,
+    ) -> Result<Opened, Error> {
+        let looked = match self.verify_press(runtime, press).await? {
             Ok(looked) => looked,
             Err(told) => return Ok(Opened::Refused(told)),
         };
@@ -174,15 +120,15 @@ impl ChatService {
         let has_form = match (&hold.question, press.pointer.said) {
             (Question::Settle, _) => false,
             (_, ButtonAction::Explain) => true,
-            (Question::Choose { multiple, .. }, _) => *multiple && delivery.takes_a_yes,
-            (Question::Fill { .. }, _) => delivery.takes_a_yes,
+            (Question::Choose { multiple, .. }, _) => *multiple && delivery.accepts_approval,
+            (Question::Fill { .. }, _) => delivery.accepts_approval,
             _ => false,
         };
         Ok(match (admitted, self.card_snapshot(&press.pointer.key, &delivery, &posted, &hold)) {
             (false, _) => {
                 let (about, told) = (Some(hold.id), PressReply::NotEntitled);
                 let why = "it is not for them";
-                Opened::Refused(self.refused(wire, press, about, told, why).await)
+                Opened::Refused(self.refused(runtime, press, about, told, why).await)
             }
             (true, Some(redraw)) if has_form => Opened::Form(redraw),
             _ => Opened::Refused(PressReply::NotHere),
@@ -192,18 +138,18 @@ impl ChatService {
     /// Everything that is asked of a press before its meaning. `Err` says what the person is told.
     async fn verify_press(
         &self,
-        wire: &Arc<ChannelRuntime>,
+        runtime: &Arc<ChannelRuntime>,
         press: &Press,
     ) -> Result<Result<VerifiedPress, PressReply>, Error> {
         let key = &press.pointer.key;
         let refused =
-            async |hold, told, why| Ok(Err(self.refused(wire, press, hold, told, why).await));
-        let standing = self.standing(wire, key, press).await?;
+            async |hold, told, why| Ok(Err(self.refused(runtime, press, hold, told, why).await));
+        let standing = self.standing(runtime, key, press).await?;
         let Some(Standing { delivery, posted, old, is_copy }) = standing else {
             return refused(None, PressReply::NotHere, "it points to no prompt of ours").await;
         };
         let about = delivery.hold();
-        let elsewhere = wire.line.channel.names_chats() && posted.chat != press.chat;
+        let elsewhere = runtime.connector.channel.names_chats() && posted.chat != press.chat;
         // mutant: press-any-message
         if elsewhere || posted.message != press.message {
             return refused(about, PressReply::NotHere, "its prompt stands elsewhere").await;
@@ -211,7 +157,7 @@ impl ChatService {
         let Some(operator) = &press.operator else {
             return refused(about, PressReply::NotEntitled, "the platform names nobody").await;
         };
-        let Some(caller) = self.caller(wire, operator, &press.message) else {
+        let Some(caller) = self.caller(runtime, operator, &press.message) else {
             return refused(about, PressReply::NotEntitled, "nobody is linked to them").await;
         };
         let Some(id) = about else {
@@ -225,7 +171,7 @@ impl ChatService {
             Err(error) => return Err(error),
         };
         if is_copy {
-            self.found_copy(wire, key, &posted).await?;
+            self.found_copy(runtime, key, &posted).await?;
         }
         let redraw = || self.card_snapshot(key, &delivery, &posted, &hold);
         if !hold.is_pending() {
@@ -233,7 +179,7 @@ impl ChatService {
         }
         // Pressed on what is no longer asked.
         if old || !delivery.shows(&hold) {
-            return self.changed(wire, press, &posted, &hold).await.map(Err);
+            return self.changed(runtime, press, &posted, &hold).await.map(Err);
         }
         Ok(Ok(VerifiedPress { caller, delivery, posted, hold }))
     }
@@ -241,25 +187,25 @@ impl ChatService {
     /// What was pressed is no longer asked.
     async fn changed(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         press: &Press,
         posted: &StoredPosted,
         hold: &Hold,
     ) -> Result<PressReply, Error> {
         let key = &press.pointer.key;
-        wire.delay_repaint(key.as_str(), self.0.clock.now());
-        let turned = self.schedule_repaint(wire, key.as_str(), Some(hold)).await?;
+        runtime.delay_repaint(key.as_str(), self.0.clock.now());
+        let turned = self.schedule_repaint(runtime, key.as_str(), Some(hold)).await?;
         let redraw = turned.and_then(|delivery| self.card_snapshot(key, &delivery, posted, hold));
         let told = redraw.map_or(PressReply::NotHere, PressReply::Changed);
         let why = "it has changed since it was shown there";
-        Ok(self.refused(wire, press, Some(hold.id), told, why).await)
+        Ok(self.refused(runtime, press, Some(hold.id), told, why).await)
     }
 
     /// The prompt that a pointer means, if its nonce is right, and where it stands. People are quick: a
     /// prompt may be pressed before the platform has told us where it put it.
     async fn standing(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         key: &DeliveryKey,
         press: &Press,
     ) -> Result<Option<Standing>, Error> {
@@ -267,13 +213,14 @@ impl ChatService {
         let unknown = || Err(Error::Unavailable("the prompt is not written down yet".into()));
         let look = async {
             loop {
-                let noted = wire.noted.notified();
+                let noted = runtime.noted.notified();
                 tokio::pin!(noted);
                 noted.as_mut().enable();
                 let read =
-                    item::read_record::<PromptRecord>(self.store(), &wire.shelves, &note).await?;
+                    item::read_record::<PromptRecord>(&self.0.records, &runtime.shelves, &note)
+                        .await?;
                 let Some(read) = read else { return Ok(None) };
-                let coming = wire.is_coming(&read, self.soon());
+                let coming = runtime.is_coming(&read, self.soon());
                 let delivery = read.record;
                 let pressed = press.pointer.nonce.as_str().as_bytes();
                 let is = |nonce: &String| bool::from(nonce.as_bytes().ct_eq(pressed));
@@ -313,7 +260,7 @@ impl ChatService {
         }
     }
 
-    /// Until then somebody can wait who must have an answer.
+    /// The latest moment until which a press or a message waits for a prompt that is being sent.
     pub(crate) fn soon(&self) -> Timestamp {
         self.0.clock.now().plus_ms(self.0.limits.press_wait.as_millis() as u64)
     }
@@ -340,14 +287,14 @@ impl ChatService {
 
     pub(crate) async fn refused(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         press: &Press,
         hold: Option<HoldId>,
         told: PressReply,
         why: &'static str,
     ) -> PressReply {
         let operator = press.operator.as_ref();
-        self.refuse(wire, Tried { operator, hold, event: &press.event, why }).await;
+        self.refuse(runtime, Tried { operator, hold, event: &press.event, why }).await;
         told
     }
 }

@@ -45,8 +45,8 @@ pub(crate) struct PromptRecord {
     /// Of the hold as it is certainly shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<String>,
-    #[serde(default)]
-    pub(crate) takes_a_yes: bool,
+    #[serde(default, rename = "takes_a_yes")]
+    pub(crate) accepts_approval: bool,
     /// Counts the changes of the hold, and how many of them are drawn.
     #[serde(default)]
     pub(crate) wanted: u64,
@@ -59,8 +59,8 @@ pub(crate) struct PromptRecord {
     #[serde(default)]
     pub(crate) attempts: u32,
     /// It may stand there, though nobody has said so.
-    #[serde(default)]
-    pub(crate) perhaps_sent: bool,
+    #[serde(default, rename = "perhaps_sent")]
+    pub(crate) maybe_sent: bool,
     #[serde(default)]
     pub(crate) bad_codes: u32,
     #[serde(default)]
@@ -145,7 +145,7 @@ impl PromptRecord {
         place: &Destination,
         apart: bool,
         now: Timestamp,
-        chance: impl Fn() -> u128,
+        random_bits: impl Fn() -> u128,
     ) -> PromptRecord {
         let words = matches!(hold.question, Question::Approve | Question::Choose { .. });
         PromptRecord {
@@ -156,18 +156,18 @@ impl PromptRecord {
             place: StoredPlace::from(place),
             apart,
             asks: hold.digest().to_string(),
-            nonce: Nonce::make(chance()).as_str().to_owned(),
+            nonce: Nonce::make(random_bits()).as_str().to_owned(),
             old_nonces: Vec::new(),
-            code: code_of(hold, chance),
+            code: code_of(hold, random_bits),
             words,
             stage: Stage::Reserved,
             digest: None,
-            takes_a_yes: false,
+            accepts_approval: false,
             wanted: 1,
             painted: 0,
             steps: Steps::default(),
             attempts: 0,
-            perhaps_sent: false,
+            maybe_sent: false,
             bad_codes: 0,
             reasks: 0,
             reasked_ms: None,
@@ -181,18 +181,19 @@ impl PromptRecord {
 
     /// If the hold asks something else now: the buttons and the code of what was shown are no longer
     /// those of this prompt.
-    pub(crate) fn turn_to(&mut self, hold: &Hold, chance: impl Fn() -> u128) {
+    pub(crate) fn turn_to(&mut self, hold: &Hold, random_bits: impl Fn() -> u128) {
         let digest = hold.digest().to_string();
         if !hold.is_pending() || self.asks == digest {
             return;
         }
         // mutant: nonce-of-another-question begins
-        let old = std::mem::replace(&mut self.nonce, Nonce::make(chance()).as_str().to_owned());
+        let old =
+            std::mem::replace(&mut self.nonce, Nonce::make(random_bits()).as_str().to_owned());
         self.old_nonces.push(old);
         // mutant: nonce-of-another-question ends
         let forgotten = self.old_nonces.len().saturating_sub(OLD_NONCES);
         self.old_nonces.drain(..forgotten);
-        self.code = code_of(hold, chance);
+        self.code = code_of(hold, random_bits);
         self.asks = digest;
         self.digest = None;
         self.disarm();
@@ -241,9 +242,9 @@ impl PromptRecord {
             self.copies = Copies::default();
             self.stage = Stage::Reserved;
             self.digest = None;
-            self.takes_a_yes = false;
+            self.accepts_approval = false;
             // Even if it is decided by now: people still see the old one ask.
-            self.perhaps_sent = true;
+            self.maybe_sent = true;
             self.wanted += 1;
             moved = true;
         }
@@ -259,7 +260,7 @@ impl PromptRecord {
 
     /// Certainly nobody has seen it.
     pub(crate) fn never_left(&self) -> bool {
-        matches!(self.stage, Stage::Reserved) && !self.perhaps_sent
+        matches!(self.stage, Stage::Reserved) && !self.maybe_sent
     }
 
     pub(crate) fn shows(&self, hold: &Hold) -> bool {
@@ -317,9 +318,9 @@ impl Outgoing for PromptRecord {
     }
 }
 
-fn code_of(hold: &Hold, chance: impl Fn() -> u128) -> Option<String> {
+fn code_of(hold: &Hold, random_bits: impl Fn() -> u128) -> Option<String> {
     let needs_code = hold.question == Question::Approve && hold.risk >= Risk::High;
-    needs_code.then(|| ApprovalCode::generate(chance(), hold.risk).as_shown().to_owned())
+    needs_code.then(|| ApprovalCode::generate(random_bits(), hold.risk).as_shown().to_owned())
 }
 
 /// The name of the prompt of a hold in a place: always the same, so that it is never made twice.

@@ -8,8 +8,8 @@ use crate::ChannelRuntime;
 use crate::limits::Limits;
 
 /// A conversation of a channel, as a session keeps it: `account:chat`, with `:thread` where there is one.
-pub(crate) fn home_of(wire: &ChannelRuntime, chat: &str, thread: Option<&str>) -> String {
-    let account = escaped(wire.line.channel.account());
+pub(crate) fn home_of(runtime: &ChannelRuntime, chat: &str, thread: Option<&str>) -> String {
+    let account = escaped(runtime.connector.channel.account());
     let chat = escaped(chat);
     match thread {
         Some(thread) => format!("{account}:{chat}:{}", escaped(thread)),
@@ -17,12 +17,12 @@ pub(crate) fn home_of(wire: &ChannelRuntime, chat: &str, thread: Option<&str>) -
     }
 }
 
-/// The chat in which a session lives, if that is one of this line.
-pub(crate) fn place_of(wire: &ChannelRuntime, session: &Session) -> Option<Destination> {
-    let home = session.home.as_ref().filter(|home| *home.door == *wire.name)?;
+/// The chat in which a session lives, if that is one of this channel.
+pub(crate) fn place_of(runtime: &ChannelRuntime, session: &Session) -> Option<Destination> {
+    let home = session.home.as_ref().filter(|home| *home.door == *runtime.name)?;
     let mut parts = home.place.split(':').map(unescaped);
     let account = parts.next()?;
-    if account != wire.line.channel.account() {
+    if account != runtime.connector.channel.account() {
         return None;
     }
     let (chat, thread) = (parts.next()?, parts.next());
@@ -33,24 +33,24 @@ pub(crate) fn place_of(wire: &ChannelRuntime, session: &Session) -> Option<Desti
 /// The chat in which it arose, or else the people who may answer, and the chats that see every
 /// question.
 pub(crate) fn places(
-    wire: &ChannelRuntime,
+    runtime: &ChannelRuntime,
     hold: &Hold,
     session: Option<&Session>,
     people: &domain::person::People,
     limits: &Limits,
 ) -> Vec<Destination> {
     let mut places: Vec<Destination> = Vec::new();
-    match session.and_then(|session| place_of(wire, session)) {
+    match session.and_then(|session| place_of(runtime, session)) {
         Some(home) => places.push(home),
         None => {
-            let platform = wire.line.channel.platform();
+            let platform = runtime.connector.channel.platform();
             let admitted = people.iter().filter(|person| hold.admits(&person.id, people));
-            let linked = admitted.filter_map(|person| person.identity_on(&wire.name, platform));
+            let linked = admitted.filter_map(|person| person.identity_on(&runtime.name, platform));
             let asked = linked.take(limits.people_asked).map(str::to_owned);
             places.extend(asked.map(Destination::Person));
         }
     }
-    for chat in &wire.line.ask {
+    for chat in &runtime.connector.ask {
         let there = |place: &Destination| matches!(place, Destination::Chat { chat: known, .. } if known == chat);
         if !places.iter().any(there) {
             places.push(Destination::Chat { chat: chat.clone(), thread: None, direct: false });

@@ -30,7 +30,7 @@ impl ChatService {
             }
             self.reply(heard, "reask", &text).await?;
         } else if signs {
-            let kept = heard.wire.line.on_ambiguous != OnAmbiguous::ReaskOnly;
+            let kept = heard.runtime.connector.on_ambiguous != OnAmbiguous::ReaskOnly;
             let kept = kept && one.hold.session().is_some();
             self.reply(heard, "unclear", &words.unclear(tag, kept)).await?;
         }
@@ -100,7 +100,7 @@ impl ChatService {
             }
             changed.then(|| Next { due_at, ..Next::rests() })
         };
-        self.update(heard.wire, &format!("d/{}", one.key), change).await?;
+        self.update(heard.runtime, &format!("d/{}", one.key), change).await?;
         Ok(counted)
     }
 }

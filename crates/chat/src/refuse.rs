@@ -1,5 +1,5 @@
 //! Answers that do not count, because they were not theirs to give: nothing changes, and whoever watches
-//! over the house finds in the log that somebody tried. Nobody can fill the log with it: the same person,
+//! over the server finds in the log that somebody tried. Nobody can fill the log with it: the same person,
 //! hold and reason are there once a day, and of the rest so many in an hour; the others are counted.
 
 use std::sync::Mutex;
@@ -63,17 +63,17 @@ impl Refusals {
 
 impl ChatService {
     /// What the person who tried is told does not depend on this.
-    pub(crate) async fn refuse(&self, wire: &ChannelRuntime, tried: Tried<'_>) {
+    pub(crate) async fn refuse(&self, runtime: &ChannelRuntime, tried: Tried<'_>) {
         let Tried { hold, event, why, .. } = &tried;
         let identity = tried.identity();
-        let (channel, hold) = (&wire.name, hold.map(|hold| hold.to_string()));
+        let (channel, hold) = (&runtime.name, hold.map(|hold| hold.to_string()));
         tracing::warn!(%channel, hold, identity, event, why, "an answer was refused");
-        if let Err(error) = self.list_refusal(wire, &tried).await {
+        if let Err(error) = self.list_refusal(runtime, &tried).await {
             tracing::error!(%channel, %error, "a refused answer could not be written down");
         }
     }
 
-    async fn list_refusal(&self, wire: &ChannelRuntime, tried: &Tried<'_>) -> Result<(), Error> {
+    async fn list_refusal(&self, runtime: &ChannelRuntime, tried: &Tried<'_>) -> Result<(), Error> {
         let Tried { operator, hold, event, why } = tried;
         let identity = tried.identity();
         let named = Framed::new("holdpoint.refusal.v1")
@@ -82,16 +82,16 @@ impl ChatService {
             .field("why", why.as_bytes());
         let key = format!("refused {}", short(named.finish()));
         // mutant: refusals-fill-the-log
-        if self.store().note(&wire.shelves.seen, &key).await?.is_some() {
+        if self.0.records.note(&runtime.shelves.seen, &key).await?.is_some() {
             return Ok(());
         }
         let now = self.0.clock.now();
-        let Some(unlisted) = wire.refusals.admit(now) else { return Ok(()) };
+        let Some(unlisted) = runtime.refusals.admit(now) else { return Ok(()) };
         // As an approver is known: by any of their names, and by those of this channel first.
-        let caller = operator.and_then(|operator| self.caller(wire, operator, event));
+        let caller = operator.and_then(|operator| self.caller(runtime, operator, event));
         let person = caller.and_then(|caller| caller.actor().accountable().cloned());
         let refused = RefusedAnswer {
-            channel: wire.name.to_string(),
+            channel: runtime.name.to_string(),
             identity: identity.map(str::to_owned),
             person,
             hold: *hold,
@@ -102,8 +102,8 @@ impl ChatService {
         // mutant: refusals-not-in-the-log
         self.0.engine.note_refused(refused).await?;
         let forget_at = Some(now.plus_ms(self.0.limits.seen_ms));
-        let listed = PutNote { forget_at, ..notes::put(&wire.shelves.seen, &key, &()) };
-        self.store().put_notes(vec![listed]).await?;
+        let listed = PutNote { forget_at, ..notes::put(&runtime.shelves.seen, &key, &()) };
+        self.0.records.put_notes(vec![listed]).await?;
         Ok(())
     }
 }

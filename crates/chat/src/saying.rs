@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::item::{self, Order, Outgoing};
 use crate::limits::{PATIENT_ATTEMPTS, TEXT_BYTES_MAX};
-use crate::notes::NoteNamespaces;
+use crate::notes::NoteShelves;
 use crate::prompt_record::StoredPlace;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,14 +58,14 @@ impl TextRecord {
     }
 
     /// Under this name it is said once.
-    pub(crate) fn put(&self, shelves: &NoteNamespaces, key: &str, now: Timestamp) -> OutboxWrite {
+    pub(crate) fn put(&self, shelves: &NoteShelves, key: &str, now: Timestamp) -> OutboxWrite {
         item::put(shelves, &said_key(key), self, Some(0), now)
     }
 
     /// As [`TextRecord::put`], in one transaction with a record that decides whether this is the first time.
     pub(crate) fn put_beside(
         &self,
-        shelves: &NoteNamespaces,
+        shelves: &NoteShelves,
         key: &str,
         now: Timestamp,
     ) -> OutboxWrite {

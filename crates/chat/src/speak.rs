@@ -17,11 +17,11 @@ use crate::{ChannelRuntime, ChatService};
 impl ChatService {
     pub(crate) async fn speak(
         &self,
-        wire: &Arc<ChannelRuntime>,
+        runtime: &Arc<ChannelRuntime>,
         note: &str,
     ) -> Result<bool, Error> {
         let now = self.0.clock.now();
-        let lease = self.lease(wire, now);
+        let lease = self.lease(runtime, now);
         let (mut idle, mut stale) = (false, false);
         let take = |saying: &mut TextRecord, due_at: Option<Timestamp>| {
             idle = due_at.is_none_or(|at| at > now);
@@ -35,14 +35,14 @@ impl ChatService {
             saying.attempts += 1;
             Some(Next::leased(lease))
         };
-        let Some(taken) = self.update(wire, note, take).await? else { return Ok(false) };
+        let Some(taken) = self.update(runtime, note, take).await? else { return Ok(false) };
         if stale {
-            let channel = &wire.name;
+            let channel = &runtime.name;
             tracing::error!(%channel, note, "a message could not be sent for half a day, and was given up");
         }
         let mut next = Some(taken).filter(|_| !idle && !stale);
         while let Some(saying) = next {
-            next = self.say_a_piece(wire, note, &saying).await?;
+            next = self.say_a_piece(runtime, note, &saying).await?;
         }
         Ok(true)
     }
@@ -50,7 +50,7 @@ impl ChatService {
     /// What is still to be said at once, if anything.
     async fn say_a_piece(
         &self,
-        wire: &Arc<ChannelRuntime>,
+        runtime: &Arc<ChannelRuntime>,
         note: &str,
         saying: &TextRecord,
     ) -> Result<Option<TextRecord>, Error> {
@@ -61,29 +61,30 @@ impl ChatService {
             reply_to: saying.reply_to.as_deref(),
             whisper_to: saying.whisper_to.as_deref(),
         };
-        let spoken =
-            self.in_time(wire, wire.line.channel.say_piece(&place, &words, saying.said)).await;
+        let spoken = self
+            .in_time(runtime, runtime.connector.channel.say_piece(&place, &words, saying.said))
+            .await;
         let now = self.0.clock.now();
-        let (channel, attempts) = (&wire.name, saying.attempts);
+        let (channel, attempts) = (&runtime.name, saying.attempts);
         if let Err(ChannelError::Moved(to)) = &spoken
             && attempts < self.0.limits.attempts
             && saying.place.chat().is_some()
         {
-            self.say_there(wire, note, saying, to).await?;
+            self.say_there(runtime, note, saying, to).await?;
             return Ok(None);
         }
         let next = match &spoken {
             Ok(TextProgress::More) => {
-                let lease = self.lease(wire, now);
+                let lease = self.lease(runtime, now);
                 let change = |saying: &mut TextRecord, _| {
                     saying.said += 1;
                     saying.attempts = 1;
                     Some(Next::leased(lease))
                 };
-                return self.finish(wire, note, change).await;
+                return self.finish(runtime, note, change).await;
             }
-            Ok(TextProgress::All) => self.ended(self.latest(wire, note, saying)),
-            Err(error) => match self.again_at(wire, error, attempts) {
+            Ok(TextProgress::All) => self.ended(self.latest(runtime, note, saying)),
+            Err(error) => match self.again_at(runtime, error, attempts) {
                 Some(at) => {
                     tracing::warn!(%channel, %error, attempts, "a message will be tried again");
                     Next::due(at)
@@ -96,7 +97,7 @@ impl ChatService {
         };
         // mutant: said-from-the-beginning
         let change = |_: &mut TextRecord, _| Some(next.clone());
-        self.finish(wire, note, change).await?;
+        self.finish(runtime, note, change).await?;
         Ok(None)
     }
 
@@ -106,10 +107,10 @@ impl ChatService {
     }
 
     /// Our latest message in a chat is what a short answer there is about.
-    fn latest(&self, wire: &ChannelRuntime, note: &str, saying: &TextRecord) -> Option<PutNote> {
+    fn latest(&self, runtime: &ChannelRuntime, note: &str, saying: &TextRecord) -> Option<PutNote> {
         match (&saying.place, &saying.whisper_to) {
             (StoredPlace::Chat { chat, .. }, None) => {
-                Some(notes::put(&wire.shelves.latest, &chat_key(chat), &note))
+                Some(notes::put(&runtime.shelves.latest, &chat_key(chat), &note))
             }
             _ => None,
         }

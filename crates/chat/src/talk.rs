@@ -20,14 +20,14 @@ impl ChatService {
         heard: &VerifiedMessage<'_>,
         while_pending: Option<WhilePending>,
     ) -> Result<(), Error> {
-        let (wire, wrote) = (heard.wire, heard.wrote);
-        let Some(agent) = &wire.line.agent else { return Ok(()) };
+        let (runtime, wrote) = (heard.runtime, heard.wrote);
+        let Some(agent) = &runtime.connector.agent else { return Ok(()) };
         let text = message_for_agent(&wrote.text, &wrote.mentions, &heard.codes);
         if text.is_empty() {
             return Ok(());
         }
-        let place = home_of(wire, &wrote.chat, wrote.thread.as_deref());
-        let known = self.session_in(wire, &wrote.chat, wrote.thread.as_deref()).await?;
+        let place = home_of(runtime, &wrote.chat, wrote.thread.as_deref());
+        let known = self.session_in(runtime, &wrote.chat, wrote.thread.as_deref()).await?;
         let to_us =
             wrote.direct || wrote.mentions_us || (wrote.thread.is_some() && known.is_some());
         if !to_us {
@@ -36,17 +36,17 @@ impl ChatService {
         let session = match known {
             Some(session) => session,
             None => {
-                let creator = self.0.engine.caller_for_program(&wire.name).await?;
+                let creator = self.0.engine.caller_for_program(&runtime.name).await?;
                 let new = NewSession {
                     agent: agent.to_string(),
                     title: None,
                     metadata: json!({"direct": wrote.direct}),
-                    home: Some(Home { door: wire.name.clone(), place }),
+                    home: Some(Home { door: runtime.name.clone(), place }),
                 };
                 self.0.engine.open_session(&creator, new, None).await?.id
             }
         };
-        let saying = NewMessage { texts: vec![text], while_pending };
+        let saying = NewMessage { texts: vec![text], files: Vec::new(), while_pending };
         let said = self.0.engine.say(&heard.caller, session, saying, Some(heard.keep())).await;
         self.told_the_agent(heard, said).await
     }
@@ -62,7 +62,8 @@ impl ChatService {
         if text.is_empty() {
             return Ok(());
         }
-        let saying = NewMessage { texts: vec![text], while_pending: Some(while_pending) };
+        let saying =
+            NewMessage { texts: vec![text], files: Vec::new(), while_pending: Some(while_pending) };
         let keep = Some(heard.keep());
         let said = self.0.engine.say_about(&heard.caller, hold, saying, keep).await;
         self.told_the_agent(heard, said).await
@@ -85,13 +86,13 @@ impl ChatService {
     /// The conversation that goes on here, also if it began when the chat had another name.
     async fn session_in(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         chat: &str,
         thread: Option<&str>,
     ) -> Result<Option<SessionId>, Error> {
-        for name in self.names_of_chat(wire, chat).await? {
-            let place = home_of(wire, &name, thread);
-            if let Some(session) = self.session_at(&wire.name, &place).await? {
+        for name in self.names_of_chat(runtime, chat).await? {
+            let place = home_of(runtime, &name, thread);
+            if let Some(session) = self.session_at(&runtime.name, &place).await? {
                 return Ok(Some(session));
             }
         }
@@ -110,7 +111,7 @@ impl VerifiedMessage<'_> {
     /// The same event again says nothing again, whatever becomes of us after this.
     fn keep(&self) -> Keep<'static, MessageReceipt> {
         Keep {
-            caller: format!("channel:{}", self.wire.name),
+            caller: format!("channel:{}", self.runtime.name),
             // mutant: said-again-after-a-crash
             key: self.wrote.event.clone(),
             request: Digest::of(self.wrote.text.as_bytes()),

@@ -18,7 +18,7 @@ impl ChatService {
     /// if the same person pressed first, not long ago, and had time to read the question.
     pub(crate) fn is_a_step(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         said: ButtonAction,
         looked: &VerifiedPress,
     ) -> Option<bool> {
@@ -26,11 +26,11 @@ impl ChatService {
         match said {
             ButtonAction::Arm => Some(true),
             ButtonAction::Back => Some(false),
-            ButtonAction::Allow if wire.takes_two_presses(hold) => {
+            ButtonAction::Allow if runtime.takes_two_presses(hold) => {
                 let person = caller.person().map(|person| person.id());
                 let now = self.0.clock.now();
                 let armed = person.and_then(|person| delivery.armed_by_for_ms(person, now));
-                let read = wire.line.channel.second_press_after().as_millis() as u64;
+                let read = runtime.connector.channel.second_press_after().as_millis() as u64;
                 armed.is_none_or(|ms| ms < read).then_some(true)
             }
             _ => None,
@@ -39,7 +39,7 @@ impl ChatService {
 
     pub(crate) async fn ask_once_more(
         &self,
-        wire: &Arc<ChannelRuntime>,
+        runtime: &Arc<ChannelRuntime>,
         press: &Press,
         looked: &VerifiedPress,
         once_more: bool,
@@ -49,17 +49,17 @@ impl ChatService {
         if !looked.is_admitted(self.0.engine.people()) {
             let why = "it is not for them";
             return Ok(self
-                .refused(wire, press, Some(hold.id), PressReply::NotEntitled, why)
+                .refused(runtime, press, Some(hold.id), PressReply::NotEntitled, why)
                 .await);
         }
-        if hold.question != Question::Approve || !delivery.takes_a_yes {
+        if hold.question != Question::Approve || !delivery.accepts_approval {
             let why = "there is no such button";
-            return Ok(self.refused(wire, press, Some(hold.id), PressReply::NotHere, why).await);
+            return Ok(self.refused(runtime, press, Some(hold.id), PressReply::NotHere, why).await);
         }
         let key = &press.pointer.key;
         let now = self.0.clock.now();
-        wire.delay_repaint(key.as_str(), now);
-        let soonest = wire.not_before(key.as_str(), now);
+        runtime.delay_repaint(key.as_str(), now);
+        let soonest = runtime.not_before(key.as_str(), now);
         let change = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
             if matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
@@ -78,8 +78,8 @@ impl ChatService {
                 None => soonest,
             }))
         };
-        let changed = self.update(wire, &format!("d/{}", key.as_str()), change).await?;
-        wire.wake();
+        let changed = self.update(runtime, &format!("d/{}", key.as_str()), change).await?;
+        runtime.wake();
         let redraw = changed.and_then(|delivery| self.card_snapshot(key, &delivery, posted, hold));
         let told = if once_more { PressReply::AskAgain } else { PressReply::AsItWas };
         Ok(redraw.map_or(PressReply::NotHere, told))
@@ -88,10 +88,10 @@ impl ChatService {
     /// A vote was counted: the next person begins with a first press.
     pub(crate) async fn disarm(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         key: &DeliveryKey,
     ) -> Result<(), Error> {
-        let soonest = wire.not_before(key.as_str(), self.0.clock.now());
+        let soonest = runtime.not_before(key.as_str(), self.0.clock.now());
         let change = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
             if !delivery.disarm() || matches!(delivery.stage, Stage::Over { .. }) {
                 return None;
@@ -102,8 +102,8 @@ impl ChatService {
                 _ => at,
             })))
         };
-        self.update(wire, &format!("d/{}", key.as_str()), change).await?;
-        wire.wake();
+        self.update(runtime, &format!("d/{}", key.as_str()), change).await?;
+        runtime.wake();
         Ok(())
     }
 }
@@ -112,6 +112,6 @@ impl ChannelRuntime {
     /// Whether the card itself must ask once more before a yes to this counts.
     fn takes_two_presses(&self, hold: &Hold) -> bool {
         let dangerous = hold.question == Question::Approve && hold.risk >= Risk::High;
-        dangerous && !self.line.channel.has_confirm_dialog()
+        dangerous && !self.connector.channel.has_confirm_dialog()
     }
 }

@@ -8,7 +8,7 @@ use ports::store::{Note, OutboxChange, OutboxItem, OutboxKind, OutboxWrite, PutN
 
 use crate::item::{Outgoing, make};
 use crate::limits::{PAGE, SAID_MS};
-use crate::notes::{self, NoteNamespaces};
+use crate::notes::{self, NoteShelves};
 use crate::prompt_record::PromptRecord;
 use crate::saying::TextRecord;
 use crate::{ChannelRuntime, ChatService};
@@ -16,9 +16,9 @@ use crate::{ChannelRuntime, ChatService};
 impl ChatService {
     /// Before anything is planned or sent: words whose mark is not known yet would be said twice. `false` if
     /// it is time to stop.
-    pub(crate) async fn upgraded(&self, wire: &ChannelRuntime) -> bool {
-        while let Err(error) = wire.upgraded.get_or_try_init(|| self.upgrade(wire)).await {
-            tracing::warn!(channel = %wire.name, %error, "the chats wait for the store");
+    pub(crate) async fn upgraded(&self, runtime: &ChannelRuntime) -> bool {
+        while let Err(error) = runtime.upgraded.get_or_try_init(|| self.upgrade(runtime)).await {
+            tracing::warn!(channel = %runtime.name, %error, "the chats wait for the store");
             if self.sleep_or_stop().await {
                 return false;
             }
@@ -26,25 +26,25 @@ impl ChatService {
         true
     }
 
-    async fn upgrade(&self, wire: &ChannelRuntime) -> Result<(), Error> {
-        let (store, shelves) = (self.store(), &wire.shelves);
+    async fn upgrade(&self, runtime: &ChannelRuntime) -> Result<(), Error> {
+        let (records, shelves) = (&self.0.records, &runtime.shelves);
         let whenever = Timestamp::from_ms(i64::MAX);
         // Whatever was dealt with is not found any more. Another node may be first; then it is read again.
         loop {
-            let due = store.due_notes(&shelves.out, whenever, PAGE).await?;
+            let due = records.due_notes(&shelves.out, whenever, PAGE).await?;
             for note in &due {
                 let now = self.0.clock.now();
-                store.write_outbox(moved(shelves, note, now), now).await?;
+                records.write_outbox(moved(shelves, note, now), now).await?;
             }
             if due.is_empty() {
                 break;
             }
         }
         loop {
-            let said = store.notes(&shelves.out, "s/", None, PAGE).await?;
+            let said = records.notes(&shelves.out, "s/", None, PAGE).await?;
             for note in &said {
                 let now = self.0.clock.now();
-                store.write_outbox(marked(shelves, note, now).into(), now).await?;
+                records.write_outbox(marked(shelves, note, now).into(), now).await?;
             }
             if said.is_empty() {
                 break;
@@ -59,25 +59,25 @@ impl ChatService {
 
     /// Whether there may be more.
     async fn remove_lanes(&self, lanes: &str) -> Result<bool, Error> {
-        let found = self.store().notes(lanes, "", None, PAGE).await?;
+        let found = self.0.records.notes(lanes, "", None, PAGE).await?;
         for lane in &found {
             let shelf = format!("{lanes}.{}", lane.key);
             loop {
-                let entries = self.store().notes(&shelf, "", None, PAGE).await?;
+                let entries = self.0.records.notes(&shelf, "", None, PAGE).await?;
                 let gone = entries.iter().map(|entry| notes::remove(&shelf, &entry.key));
-                self.store().put_notes(gone.collect()).await?;
+                self.0.records.put_notes(gone.collect()).await?;
                 if entries.len() < PAGE {
                     break;
                 }
             }
-            self.store().put_notes(vec![notes::remove(lanes, &lane.key)]).await?;
+            self.0.records.put_notes(vec![notes::remove(lanes, &lane.key)]).await?;
         }
         Ok(!found.is_empty())
     }
 }
 
 /// A record that was to be sent, as a record and its item.
-fn moved(shelves: &NoteNamespaces, note: &Note, now: Timestamp) -> OutboxWrite {
+fn moved(shelves: &NoteShelves, note: &Note, now: Timestamp) -> OutboxWrite {
     let is_text = note.key.starts_with("s/");
     let item = match is_text {
         true => item_of_note::<TextRecord>(shelves, note, OutboxKind::Text),
@@ -99,11 +99,7 @@ fn moved(shelves: &NoteNamespaces, note: &Note, now: Timestamp) -> OutboxWrite {
 }
 
 /// What cannot be read by this version waits for one that can, and nothing waits for it.
-fn item_of_note<T: Outgoing>(
-    shelves: &NoteNamespaces,
-    note: &Note,
-    kind: OutboxKind,
-) -> OutboxItem {
+fn item_of_note<T: Outgoing>(shelves: &NoteShelves, note: &Note, kind: OutboxKind) -> OutboxItem {
     let due_at = note.due_at.unwrap_or(Timestamp::from_ms(0));
     match notes::parse_value::<T>(&note.shelf, &note.key, &note.value) {
         Some(record) => make(shelves, &note.key, &record, due_at),
@@ -115,7 +111,7 @@ fn item_of_note<T: Outgoing>(
 }
 
 /// Words leave a mark, so that they are not said again.
-fn marked(shelves: &NoteNamespaces, note: &Note, now: Timestamp) -> Vec<PutNote> {
+fn marked(shelves: &NoteShelves, note: &Note, now: Timestamp) -> Vec<PutNote> {
     let gone = PutNote { expected: Some(note.version), ..notes::remove(&note.shelf, &note.key) };
     let mark = notes::put(&shelves.said, &note.key, &());
     let forget_at = note.forget_at.unwrap_or_else(|| now.plus_ms(SAID_MS));

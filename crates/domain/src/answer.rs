@@ -12,30 +12,61 @@ use crate::json::Arguments;
 use crate::limits::{GRANT_MS_MAX, GRANT_USES_MAX};
 use crate::policy::Conditions;
 
+/// One answer as a person gave it. Which of these a hold takes depends on its question.
+///
+/// ```
+/// use holdpoint_domain::answer::Answer;
+/// use holdpoint_domain::hold::{Choice, Question};
+///
+/// let option = |id: &str| Choice { id: id.into(), label: id.to_uppercase(), description: None };
+/// let options = vec![option("stage"), option("prod")];
+/// let question = Question::Choose { options, multiple: false, allow_other: false };
+///
+/// assert!(question.fits(&Answer::Choose(vec!["prod".into()])).is_ok());
+/// // Whatever is asked, a person may say no.
+/// assert!(question.fits(&Answer::Deny { reason: None, stop: true }).is_ok());
+/// let wrong = question.fits(&Answer::Choose(vec!["moon".into()])).unwrap_err();
+/// assert_eq!(wrong.why.to_string(), "`moon` is none of the options");
+/// ```
 #[derive(Clone, PartialEq)]
 pub enum Answer {
+    /// The call may run; without a call, the run that used up a budget may go on.
     Approve {
-        scope: Scope,
+        /// Whether later calls are covered as well.
+        scope: ApprovalScope,
+        /// An edited call: these run in place of those that were proposed, after they were ruled on anew.
         arguments: Option<Arguments>,
+        /// For the record and for other people. It changes nothing about the call.
         note: Option<String>,
     },
+    /// The call does not run, or the question stays unanswered.
     Deny {
+        /// The model is told it. `None`: the person gave none.
         reason: Option<DenyReason>,
+        /// The run ends as well, if the hold is part of the run that is active.
         stop: bool,
     },
     /// The model gets this in the tool's place.
     Respond {
+        /// The text of the result, as if the tool had said it.
         content: String,
     },
     /// Option ids or labels; with `allow_other`, free text.
     Choose(Vec<String>),
+    /// A form that fits the schema of the question; for free text `{"text": "…"}`.
     Fill(Value),
+    /// The result of a client tool, from whoever carried it out.
     Perform {
+        /// The text of the result.
         content: String,
+        /// The client tried and failed. The model gets `content` as an error.
         is_error: bool,
     },
+    /// What really happened to a call whose outcome was unknown.
     Settle {
+        /// The finding. It decides what the model gets.
         how: Settlement,
+        /// What the tool would have returned, if the person knows it.
         content: Option<String>,
     },
 }
@@ -71,6 +102,7 @@ impl fmt::Debug for Answer {
 }
 
 impl Answer {
+    /// The word by which records and the API tell it.
     pub fn name(&self) -> &'static str {
         match self {
             Answer::Approve { .. } => "approve",
@@ -86,15 +118,19 @@ impl Answer {
 
 /// How far an approval reaches.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scope {
+pub enum ApprovalScope {
+    /// This call alone.
     Once,
     /// Also later calls of this session, within these bounds.
     Session(GrantTerms),
 }
 
+/// The bounds of a standing grant, as a person wishes them. The grant gets no more than `limits` allow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GrantTerms {
+    /// `None`: the longest that a grant may live, [`GRANT_MS_MAX`].
     pub expires_in_ms: Option<u64>,
+    /// `None`: [`GRANT_USES_DEFAULT`](crate::limits::GRANT_USES_DEFAULT).
     pub uses: Option<u32>,
     /// Absent: only the very same call again.
     pub conditions: Option<Conditions>,
@@ -124,13 +160,16 @@ impl GrantTerms {
 /// What a person found out about a call whose outcome was unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
+    /// The effect happened.
     Succeeded,
+    /// The tool ran and failed.
     Failed,
     /// It did not happen: propose it again.
     Retry,
 }
 
 impl Settlement {
+    /// The word by which records and the API tell it.
     pub fn name(self) -> &'static str {
         match self {
             Settlement::Succeeded => "succeeded",
@@ -139,6 +178,7 @@ impl Settlement {
         }
     }
 
+    /// The finding of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<Settlement> {
         [Settlement::Succeeded, Settlement::Failed, Settlement::Retry]
             .into_iter()

@@ -38,14 +38,17 @@ pub struct AuthenticatedPerson {
 }
 
 impl AuthenticatedPerson {
+    /// The person as the configuration names them.
     pub fn id(&self) -> &PersonId {
         &self.id
     }
 
+    /// The credential that was good, as it is kept with every vote.
     pub fn proof(&self) -> &Proof {
         &self.proof
     }
 
+    /// The surface that they came in by: `web`, `cli`, the name of a channel. It proves nothing.
     pub fn via(&self) -> &str {
         &self.via
     }
@@ -60,40 +63,56 @@ impl AuthenticatedPerson {
 /// A browser's login as it is kept: never its secret, only the secret's digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptLogin {
+    /// Who is logged in.
     pub person: PersonId,
+    /// Digest of the cookie's secret.
     pub secret: Digest,
     /// The link that was used; `None` for logins older than record version 4.
     pub origin: Option<LinkOrigin>,
+    /// From this moment on the cookie is refused.
     pub expires_at: Timestamp,
 }
 
 /// What somebody shows to prove who they are, beside what is kept about it.
 #[derive(Clone, Copy, Debug)]
 pub enum Credential<'a> {
+    /// A bearer token. Only one that a person owns makes a person of its bearer.
     Token {
+        /// The record of the token that is claimed.
         kept: &'a Token,
+        /// What the caller sent, which must have the kept digest.
         secret: &'a str,
     },
     /// The cookie of a login.
     Cookie {
+        /// The record of the login that is claimed.
         kept: &'a KeptLogin,
+        /// What the browser sent, which must have the kept digest.
         secret: &'a str,
     },
     /// An account that a chat platform vouched for, and the message that came from it.
     Account {
+        /// The configured name of the channel.
         channel: &'a str,
+        /// The platform of the channel: `slack`, `feishu`, …
         platform: &'a str,
+        /// The sender's account there. The adapter has checked that the platform vouches for it.
         identity: &'a str,
+        /// The platform's id of the message or press, for the record.
         message: &'a str,
     },
     /// None: a door acts in the name of the person whom its configuration names.
     Door {
+        /// In whose name the door acts.
         person: &'a PersonId,
+        /// The name of the door.
         door: &'a str,
     },
     /// The word of the program that embeds us. It is on record with every answer as just that.
     HostProgram {
+        /// Of whom the host program says that it is they.
         person: &'a PersonId,
+        /// How the host program knows them, in its words.
         how: &'a str,
     },
 }
@@ -140,7 +159,7 @@ impl Credential<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Scope;
+    use crate::event::TokenScope;
     use crate::id::TokenId;
     use crate::person::Actor;
 
@@ -159,7 +178,7 @@ mod tests {
         Token {
             id: TokenId::new(1, 1),
             owner,
-            scopes: Scope::ALL.to_vec(),
+            scopes: TokenScope::ALL.to_vec(),
             secret: Digest::of(b"open sesame"),
             minted_by: Actor::Runtime,
             through: None,

@@ -13,12 +13,14 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Of these, read from the provider's cache.
     pub cached_tokens: u64,
+    /// Written by the model, its thinking included.
     pub output_tokens: u64,
     /// In millionths, by the prices at the time.
     pub money: u64,
 }
 
 impl Usage {
+    /// Input and output together, which is what a budget of tokens counts.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -35,9 +37,11 @@ impl Usage {
 /// `1_000_000`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
+    /// For input that was not in the provider's cache.
     pub input: u64,
     /// For input that the provider had in its cache.
     pub cached: u64,
+    /// For what the model writes.
     pub output: u64,
 }
 
@@ -67,17 +71,22 @@ impl Prices {
 /// What there can be a budget of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
+    /// Model calls.
     Turns,
+    /// Input and output tokens together.
     Tokens,
+    /// In millionths of the unit in which prices are stated.
     Money,
     /// While the run is running. The time for which it waits for people does not count.
     Time,
 }
 
 impl Resource {
+    /// Every resource, in the order in which budgets are looked at.
     pub const ALL: [Resource; 4] =
         [Resource::Turns, Resource::Tokens, Resource::Money, Resource::Time];
 
+    /// The word by which records, configurations and wires tell it.
     pub fn name(self) -> &'static str {
         match self {
             Resource::Turns => "turns",
@@ -87,6 +96,7 @@ impl Resource {
         }
     }
 
+    /// The resource of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<Resource> {
         Resource::ALL.into_iter().find(|resource| resource.name() == text)
     }
@@ -97,8 +107,11 @@ impl Resource {
 pub struct Budgets {
     /// Model calls. There is always a bound, so that a loop between model and tools ends.
     pub turns: u32,
+    /// Input and output together. `None`: no bound.
     pub tokens: Option<u64>,
+    /// In millionths of the unit in which prices are stated. `None`: no bound.
     pub money: Option<u64>,
+    /// Milliseconds of running; a pause does not count. `None`: no bound.
     pub time_ms: Option<u64>,
 }
 
@@ -122,7 +135,9 @@ impl Budgets {
 /// An amount of something, as people read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
+    /// What is counted; it says the unit of `much`.
     pub of: Resource,
+    /// In turns, tokens, millionths of money, or milliseconds.
     pub much: u64,
 }
 
@@ -162,7 +177,9 @@ fn time(ms: u64) -> String {
 /// What a run has used, from its first moment, and from when on each budget counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spent {
+    /// Model calls so far.
     pub turns: u32,
+    /// Tokens and money so far.
     pub usage: Usage,
     ran_ms: u64,
     /// Since when it has been running, if it is.
@@ -172,6 +189,7 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// For a run that starts at `at`, and is running from then on.
     pub fn begin(at: Timestamp) -> Spent {
         Spent {
             turns: 0,
@@ -182,6 +200,7 @@ impl Spent {
         }
     }
 
+    /// How long the run has been running until `now`, its pauses left out.
     pub fn time_ms(&self, now: Timestamp) -> u64 {
         let running = self.running_since.map_or(0, |since| now.ms_since(since));
         self.ran_ms.saturating_add(running)
@@ -235,17 +254,21 @@ impl Spent {
 /// A budget that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsedUp {
+    /// Which of the budgets it is.
     pub of: Resource,
     /// Since the run began, or since a person last let it go on.
     pub used: u64,
+    /// The bound that is reached, in the unit of `of`.
     pub limit: u64,
 }
 
 impl UsedUp {
+    /// The bound, for people.
     pub fn limit(&self) -> Amount {
         Amount { of: self.of, much: self.limit }
     }
 
+    /// What was used, for people.
     pub fn used(&self) -> Amount {
         Amount { of: self.of, much: self.used }
     }

@@ -20,6 +20,7 @@ use crate::tool::{Confirm, Effects, Place, Tool};
 pub struct ExecutionContext {
     /// What distinguishes this execution: environment, target, credential reference, time limit.
     pub detail: RunDetail,
+    /// As the host resolved it. `None` for a call that runs in no directory.
     pub working_directory: Option<String>,
     /// What an SQL tool knows about its statement; rules may ask for it.
     pub sql: Option<SqlFacts>,
@@ -27,6 +28,32 @@ pub struct ExecutionContext {
 
 /// One call: tool, exact argument bytes, and the digest that binds every approval to them. What it
 /// is made of can be read, and not be changed: the digest is of exactly these parts.
+///
+/// ```
+/// use holdpoint_domain::call::{Call, ExecutionContext, Proposal};
+/// use holdpoint_domain::digest::Digest;
+/// use holdpoint_domain::id::CallId;
+/// use holdpoint_domain::json::Arguments;
+/// use holdpoint_domain::tool::{Effects, Place, Tool};
+///
+/// let schema = serde_json::json!({"type": "object"});
+/// let tool = Tool::new("mail", "Sends mail", schema, Effects::AtMostOnce, Place::Server, "smtp")?;
+/// let proposal = Proposal {
+///     id: CallId::new(1, 1),
+///     tool_use_id: "toolu_1".into(),
+///     agent: "ops".into(),
+///     session: None,
+///     arguments: Arguments::parse(br#"{"to": "ana"}"#)?,
+///     context: ExecutionContext::default(),
+///     policy: Digest::of(b"the rules"),
+/// };
+/// let call = Call::propose(proposal, &tool);
+/// // An edit is another call, with another digest: no approval carries over.
+/// let to_eve = Arguments::parse(br#"{"to": "eve"}"#)?;
+/// let edited = call.revised(to_eve, ExecutionContext::default(), call.definition, call.policy);
+/// assert!(edited.revision == 2 && edited.digest() != call.digest());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Call {
     parts: CallParts,
@@ -52,16 +79,24 @@ impl Deref for Call {
 /// What a call is made of, before its digest exists.
 #[derive(Clone, Debug)]
 pub struct Proposal {
+    /// The id under which the call will be kept.
     pub id: CallId,
+    /// The model's own name for the call.
     pub tool_use_id: String,
+    /// The agent that makes the call; for an external hold, the program that asks.
     pub agent: Arc<str>,
+    /// `None` for a call that belongs to no session.
     pub session: Option<SessionId>,
+    /// Checked against the schema of the tool already.
     pub arguments: Arguments,
+    /// As the tool's host stated it.
     pub context: ExecutionContext,
+    /// Version of the policy by which the call was ruled on.
     pub policy: Digest,
 }
 
 impl Call {
+    /// The first revision of a call to `tool`, with the definition that the tool has now.
     pub fn propose(proposal: Proposal, tool: &Tool) -> Call {
         Call::fixed(CallParts {
             id: proposal.id,
@@ -135,22 +170,34 @@ impl fmt::Debug for Call {
     }
 }
 
+/// What a call is made of, and what its digest covers. Changing a copy makes another call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallParts {
+    /// The same over all revisions.
     pub id: CallId,
     /// The model's own name for the call; the compatibility doors speak it.
     pub tool_use_id: String,
+    /// The agent that made the call; for an external hold, the program that asks.
     pub agent: Arc<str>,
+    /// `None` for a call that belongs to no session.
     pub session: Option<SessionId>,
+    /// The tool's name, as the model calls it.
     pub tool: Arc<str>,
+    /// Of the tool when the call was proposed. A crash is handled by it.
     pub effects: Effects,
+    /// Who carries the call out.
     pub place: Place,
+    /// How a confirmation is put to the model.
     pub confirm: Confirm,
+    /// Digest of the tool's definition: another definition is another call.
     pub definition: Digest,
+    /// The exact bytes that run.
     pub arguments: Arguments,
     /// JSON pointers of argument values that no surface, log or model may show.
     pub secrets: Vec<String>,
+    /// Where and how the host will run the call.
     pub context: ExecutionContext,
+    /// Version of the policy by which this revision was ruled on.
     pub policy: Digest,
     /// Rises with every edit: an approval of one revision says nothing about the next.
     pub revision: u32,
@@ -198,8 +245,11 @@ fn match_key(parts: &CallParts) -> Digest {
 /// Why a call may run, and until when it may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clearance {
+    /// The person, the rule or the grant that allowed it.
     pub by: ClearedBy,
+    /// When the call was cleared.
     pub at: Timestamp,
+    /// From this moment on the call is not started any more, and expires.
     pub execute_by: Timestamp,
 }
 
@@ -216,6 +266,7 @@ impl StartedCall {
         StartedCall { call, attempt }
     }
 
+    /// The call as it was approved: references in place of secrets, until `unsealed` replaces them.
     pub fn call(&self) -> &Call {
         &self.call
     }
@@ -239,6 +290,7 @@ impl StartedCall {
         self.call.clone()
     }
 
+    /// The number of the attempt, from 1. A report counts only for the attempt that is on record.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }

@@ -28,54 +28,77 @@ pub struct Caption {
 pub enum CaptionKind {
     /// By one SQL statement.
     ChangeRows {
+        /// What happens to the rows.
         change: RowChange,
+        /// How many rows the statement itself changes.
         rows: u64,
+        /// The number was not measured by a trial.
         estimated: bool,
+        /// The table's name, as the statement spells it.
         table: String,
     },
     /// A statement that defines something.
     ChangeTables {
+        /// The configured name of the database.
         database: String,
+        /// The statement, perhaps cut.
         sql: String,
     },
+    /// One statement that only reads.
     QueryDatabase {
+        /// The configured name of the database.
         database: String,
+        /// The statement, perhaps cut.
         sql: String,
     },
     /// A program and its arguments.
     RunCommand {
+        /// The program with its arguments, quoted so that they can be told apart.
         command: String,
     },
+    /// A script for a shell.
     RunInShell {
+        /// The text of the script, perhaps cut.
         script: String,
     },
     /// A call whose tool has no title for it.
     RunTool {
+        /// The tool's name.
         tool: String,
+        /// The arguments as JSON, perhaps cut. `None` if there are none to show.
         arguments: Option<String>,
     },
     /// A call that a client carries out.
     CarryOut {
+        /// The tool's name.
         tool: String,
     },
     /// A form of several questions.
     SeveralQuestions {
+        /// How many there are.
         questions: u64,
+        /// The questions' headers in one line.
         headers: String,
     },
     /// The outcome of a call that has this title is unknown.
     WhatHappened {
+        /// The title of the call in doubt.
         to: Box<Caption>,
     },
     /// A run has used up a budget.
     GoOn(UsedUp),
     /// How many rows change. `more`: through triggers and foreign keys.
     Rows {
+        /// Changed by the statement itself.
         rows: u64,
+        /// Changed by triggers and foreign keys.
         more: u64,
+        /// The numbers were not measured by a trial.
         estimated: bool,
     },
+    /// An HTTP request.
     Sends {
+        /// Method and address.
         request: String,
     },
     /// What a run has used, and what going on gives it.
@@ -86,29 +109,40 @@ pub enum CaptionKind {
     ChangedDefinition,
     /// An MCP server has a question to people.
     ServerAsks {
+        /// The configured name of the server.
         server: String,
+        /// The server's own words.
         message: String,
     },
+    /// A deployment.
     Deploy {
+        /// What is deployed.
         project: String,
+        /// Where it is deployed to.
         target: String,
     },
     /// A line that was too long, without its end.
     Cut {
+        /// The whole line, of which the rest is shown.
         of: Box<Caption>,
         /// How many characters are left out.
         left_out: u64,
     },
 }
 
+/// What an SQL statement does to rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
+    /// Rows are added.
     Insert,
+    /// Rows are changed.
     Update,
+    /// Rows are removed.
     Delete,
 }
 
 impl Caption {
+    /// The line that says this, in English.
     pub fn new(kind: CaptionKind) -> Caption {
         Caption { text: kind.to_string(), kind: Some(Box::new(kind)) }
     }

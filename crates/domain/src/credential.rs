@@ -20,12 +20,14 @@ pub struct CredentialMaker {
 /// Whose hand was on the maker's own credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EarlierHand {
+    /// This person had the maker's credential in hand when it was made.
     Person(PersonId),
     /// The maker's login is older than record version 4, and nothing says who made it.
     Unrecorded,
 }
 
 impl CredentialMaker {
+    /// A maker who came in by a credential of their own.
     pub fn new(by: Actor) -> CredentialMaker {
         CredentialMaker { by, through: None }
     }
@@ -57,6 +59,7 @@ impl CredentialMaker {
 /// Where a one-time login link came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkOrigin {
+    /// The admin, the person or the runtime that made the link.
     pub made_by: CredentialMaker,
     /// The channel over which the link was sent to the person's own linked account, at their wish.
     pub channel: Option<String>,
@@ -67,16 +70,22 @@ pub struct LinkOrigin {
 pub enum Proof {
     /// A token. Votes before record version 4 do not tell who made it.
     Token(TokenId),
+    /// A token, with who made it.
     MintedToken {
+        /// Names the token, so that one that was revoked can be found on votes.
         id: TokenId,
+        /// Who minted it.
         made_by: CredentialMaker,
     },
     /// A login. Before record version 4 nothing tells who made its link.
     Login,
+    /// A login by a one-time link.
     Link(LinkOrigin),
     /// The sender that a chat platform vouched for, and the message that said it.
     Channel {
+        /// The name of the channel.
         name: String,
+        /// The platform's id of the message or press.
         message: String,
     },
     /// Nothing: a loopback door that acts in a person's name. Any program on the machine can use it.

@@ -19,16 +19,19 @@ use ring::digest::{SHA256, digest};
 pub struct Digest([u8; 32]);
 
 impl Digest {
+    /// The digest of these bytes.
     pub fn of(bytes: &[u8]) -> Digest {
         let mut own = [0; 32];
         own.copy_from_slice(digest(&SHA256, bytes).as_ref());
         Digest(own)
     }
 
+    /// From a stored digest. Nothing is checked: 32 bytes are always a digest.
     pub const fn from_bytes(bytes: [u8; 32]) -> Digest {
         Digest(bytes)
     }
 
+    /// The 32 bytes themselves.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -41,6 +44,37 @@ impl Digest {
             pair[1] = DIGITS[usize::from(byte & 15)];
         }
         std::str::from_utf8(place).unwrap_or_default()
+    }
+}
+
+/// A digest of bytes that come piece by piece.
+///
+/// ```
+/// use holdpoint_domain::digest::{Digest, Digesting};
+/// let mut digesting = Digesting::default();
+/// digesting.update(b"rm -rf ");
+/// digesting.update(b"build");
+/// assert_eq!(digesting.finish(), Digest::of(b"rm -rf build"));
+/// ```
+pub struct Digesting(ring::digest::Context);
+
+impl Default for Digesting {
+    fn default() -> Digesting {
+        Digesting(ring::digest::Context::new(&SHA256))
+    }
+}
+
+impl Digesting {
+    /// The next piece. The pieces are not told apart: `ab` is the same as `a`, then `b`.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all pieces together.
+    pub fn finish(self) -> Digest {
+        let mut own = [0; 32];
+        own.copy_from_slice(self.0.finish().as_ref());
+        Digest(own)
     }
 }
 
@@ -73,6 +107,7 @@ impl fmt::Debug for Digest {
     }
 }
 
+/// A text that is not a digest in its one spelling.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a digest: one looks like `sha256:` and 64 lowercase hexadecimal digits")]
 pub struct NotADigest;
@@ -126,6 +161,7 @@ impl Framed {
         framed
     }
 
+    /// One more field. Name and value each go in with their length, so that no two lists of fields make the same bytes.
     #[must_use]
     pub fn field(mut self, name: &str, value: &[u8]) -> Framed {
         self.frame(name.as_bytes());
@@ -145,6 +181,7 @@ impl Framed {
         self
     }
 
+    /// A field with a number, in eight bytes, the lowest first.
     #[must_use]
     pub fn number(self, name: &str, value: u64) -> Framed {
         self.field(name, &value.to_le_bytes())
@@ -166,6 +203,7 @@ impl Framed {
         values.iter().fold(framed, |framed, value| framed.field(name, value.as_ref()))
     }
 
+    /// The digest of all fields so far.
     pub fn finish(self) -> Digest {
         Digest::of(&self.0)
     }

@@ -10,7 +10,7 @@ mod token;
 pub use global::{GlobalEvent, RefusedAnswer};
 pub use hold::HoldEvent;
 pub use session::SessionEvent;
-pub use token::{Scope, Token, TokenOwner};
+pub use token::{Token, TokenOwner, TokenScope};
 
 use crate::id::StreamId;
 
@@ -18,8 +18,11 @@ use crate::id::StreamId;
 /// every one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// In the stream of a session; also what happens to the session's holds.
     Session(SessionEvent),
+    /// In the stream of a hold that belongs to no session.
     ExternalHold(HoldEvent),
+    /// In the one stream of what all sessions share.
     Global(GlobalEvent),
 }
 
@@ -41,6 +44,7 @@ impl Event {
         }
     }
 
+    /// `None` if the event is of another stream.
     pub fn session_event(&self) -> Option<&SessionEvent> {
         match self {
             Event::Session(event) => Some(event),
@@ -48,6 +52,7 @@ impl Event {
         }
     }
 
+    /// `None` if the event is of another stream.
     pub fn global_event(&self) -> Option<&GlobalEvent> {
         match self {
             Event::Global(event) => Some(event),

@@ -15,26 +15,36 @@ use crate::policy::{self, Facts};
 use crate::refusal::Refusal;
 use crate::session::audience_for;
 
+/// A hold that belongs to no session, and is a stream of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalHold {
+    /// The hold's id, which names the stream as well.
     pub id: HoldId,
+    /// The position of the last event; every commit names the one it builds on.
     pub version: u64,
+    /// The hold as it is now.
     pub hold: Arc<Hold>,
 }
 
+/// What can be done to a hold that is a stream of its own.
 #[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
 #[derive(Clone, Debug)]
 pub enum ExternalHoldCommand {
+    /// What people and programs do to any hold.
     Hold(HoldCommand),
+    /// Time has passed: an overdue hold expires.
     Expire,
     /// All has thawed: what was answered meanwhile takes effect.
     Wake,
+    /// The program tells what became of the call that it ran.
     Report {
+        /// In the program's words. Nothing here can check them.
         outcome: HoldOutcome,
     },
 }
 
 impl ExternalHold {
+    /// The state after the first event, which opens the hold.
     pub fn begin(hold: Arc<Hold>) -> ExternalHold {
         ExternalHold { id: hold.id, version: 1, hold }
     }
@@ -112,6 +122,7 @@ impl ExternalHold {
         }
     }
 
+    /// The state after one more event. It is not checked again: an event is a fact.
     pub fn apply(&mut self, event: &HoldEvent) {
         match event {
             HoldEvent::Updated { change, .. } => Arc::make_mut(&mut self.hold).changed(change),
@@ -140,11 +151,11 @@ fn check_begin(hold: &Hold, context: &Context<'_>) -> Result<(), Refusal> {
     }
     let verdict = context.policy.rule(&Facts::of(call));
     let asked_now = match &verdict.decision {
-        policy::Decision::Deny => {
+        policy::PolicyDecision::Deny => {
             return refused(format!("it is {} by now", verdict.explain()));
         }
-        policy::Decision::Allow => None,
-        policy::Decision::Ask(ask) => Some(ask),
+        policy::PolicyDecision::Allow => None,
+        policy::PolicyDecision::Ask(ask) => Some(ask),
     };
     let Decision::People { voters, .. } = decision else {
         return match asked_now {
@@ -165,7 +176,10 @@ fn check_begin(hold: &Hold, context: &Context<'_>) -> Result<(), Refusal> {
     let is_other_policy =
         context.policy.version() != call.policy || context.policy.may_change_its_mind();
     match asked_now {
-        Some(ask) if is_other_policy && !entitled(&audience_for(ask, hold.requested_by())) => {
+        Some(ask)
+            if is_other_policy
+                && !entitled(&audience_for(ask, hold.requester_and_login_makers())) =>
+        {
             refused("the rules ask others, or more people, by now; ask again".into())
         }
         _ => Ok(()),
@@ -216,6 +230,7 @@ fn commanded(
         },
         HoldCommand::Claim { by } => hold.claim(by, context),
         HoldCommand::Unclaim { by } => hold.unclaim(by),
+        HoldCommand::Comment { by, text } => hold.comment(by, text, context),
         HoldCommand::Reveal { by } => hold.reveal(by, context),
     }
 }
@@ -249,16 +264,16 @@ fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<Hold
     }
     let verdict = context.policy.rule(&Facts::of(call));
     match &verdict.decision {
-        policy::Decision::Allow => vec![HoldEvent::Decided { hold: id, state }],
-        policy::Decision::Deny => {
+        policy::PolicyDecision::Allow => vec![HoldEvent::Decided { hold: id, state }],
+        policy::PolicyDecision::Deny => {
             let by = ClearedBy::Rule(verdict.rule().map(str::to_owned));
             let denied = Decision::Automatic { allowed: false, by, at: context.now };
             let mut events = voted_now(hold, &state);
             events.push(HoldEvent::Decided { hold: id, state: HoldState::Denied(denied) });
             events
         }
-        policy::Decision::Ask(ask) => {
-            let audience = audience_for(ask, hold.requested_by());
+        policy::PolicyDecision::Ask(ask) => {
+            let audience = audience_for(ask, hold.requester_and_login_makers());
             let mut decided = hold.clone();
             decided.decided(state.clone());
             let admits = |who: &&PersonId| {

@@ -11,39 +11,56 @@ use crate::refusal::Refusal;
 /// The one switch that stops everything, and the tokens that open doors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GlobalState {
+    /// The position of the last event; every commit names the one it builds on.
     pub version: u64,
+    /// Set while everything is frozen.
     pub frozen: Option<Freeze>,
     /// Whether it was ever frozen: only then can answers be left that wait for a thaw.
     pub was_frozen: bool,
+    /// Every token that was not revoked; also those that expired.
     pub tokens: BTreeMap<TokenId, Token>,
+    /// Version of the policy that came into force last. `None` before the first start has recorded one.
     pub policy: Option<Digest>,
     /// Whether anybody ever logged in: until then the operator is offered a link.
     pub used: bool,
 }
 
+/// Why nothing starts at present.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Freeze {
+    /// The admin who froze everything, or a program with the scope `admin`.
     pub by: Actor,
+    /// For people who find their calls waiting.
     pub reason: String,
 }
 
 /// What the global state is told to do.
 #[derive(Clone, Debug)]
 pub enum GlobalCommand {
+    /// Let no call start from here on.
     Freeze {
+        /// Who wants it.
         by: Actor,
+        /// For people who find their calls waiting.
         reason: String,
     },
+    /// Let calls start again.
     Thaw {
+        /// Who wants it.
         by: Actor,
     },
+    /// Let a token open nothing any more.
     RevokeToken {
+        /// Which token.
         token: TokenId,
+        /// Who wants it.
         by: Actor,
     },
     /// This policy is in force on a node from here on.
     UsePolicy {
+        /// Version of the policy.
         policy: Digest,
+        /// The node that loaded it.
         node: NodeId,
     },
     /// Something that has happened, and belongs on the record in any case.
@@ -72,6 +89,7 @@ impl GlobalState {
         Ok(event)
     }
 
+    /// The state after one more event. It is not checked again: an event is a fact.
     pub fn apply(&mut self, event: &GlobalEvent) {
         match event {
             GlobalEvent::Frozen { by, reason } => {
@@ -90,7 +108,10 @@ impl GlobalState {
             // Only on record: nothing is decided by them.
             GlobalEvent::LoginLinkMade { .. }
             | GlobalEvent::AnswerRefused { .. }
-            | GlobalEvent::DeliveryFailed { .. } => {}
+            | GlobalEvent::DeliveryFailed { .. }
+            | GlobalEvent::McpServerConnected { .. }
+            | GlobalEvent::McpServerDisconnected { .. }
+            | GlobalEvent::McpServerRefused { .. } => {}
         }
         self.version += 1;
     }

@@ -1,4 +1,16 @@
 //! Names of things. Each kind of id is its own type and says what it is when pasted into a chat.
+//!
+//! ```
+//! use holdpoint_domain::id::{HoldId, SessionId};
+//!
+//! // The time in milliseconds, and random bits: ids of the same kind sort by age.
+//! let (early, late) = (HoldId::new(1_000, 9), HoldId::new(2_000, 4));
+//! assert!(early < late);
+//! assert_eq!(early.to_string().parse(), Ok(early));
+//! // An id of another kind is no id.
+//! let error = early.to_string().parse::<SessionId>().unwrap_err();
+//! assert!(error.to_string().contains("is not a session id"));
+//! ```
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,13 +20,14 @@ use std::str::FromStr;
 pub struct Bits(pub u128);
 
 impl Bits {
-    pub fn new(now_ms: i64, chance: u128) -> Bits {
+    /// Of a moment in milliseconds since 1970, and of random bits, of which the lower 80 are used.
+    pub fn new(now_ms: i64, random: u128) -> Bits {
         let time = (now_ms.max(0) as u128) & ((1 << 48) - 1);
-        Bits((time << 80) | (chance & ((1 << 80) - 1)))
+        Bits((time << 80) | (random & ((1 << 80) - 1)))
     }
 
     /// The 80 random bits, for those who make a second id out of the first.
-    pub fn chance(self) -> u128 {
+    pub fn random_part(self) -> u128 {
         self.0 & ((1 << 80) - 1)
     }
 }
@@ -40,6 +53,7 @@ const DIGITS: usize = 26;
 
 /// What has one short spelling, which is written in every record: without the machinery of formats.
 pub trait Spell {
+    /// The text, written into the given place.
     fn spell<'a>(&self, place: &'a mut [u8; SPELLED_MAX]) -> &'a str;
 }
 
@@ -85,10 +99,12 @@ macro_rules! id {
         pub struct $name(pub Bits);
 
         impl $name {
+            /// What every id of this kind begins with, its underscore included.
             pub const PREFIX: &'static str = $prefix;
 
-            pub fn new(now_ms: i64, chance: u128) -> Self {
-                Self(Bits::new(now_ms, chance))
+            /// A fresh one, of the time in milliseconds since 1970 and of random bits. It is unique as far as the bits are.
+            pub fn new(now_ms: i64, random: u128) -> Self {
+                Self(Bits::new(now_ms, random))
             }
         }
 
@@ -161,6 +177,10 @@ id!(
     SecretId, "sec_", "secret"
 );
 id!(
+    /// Names one upload of a file. Who knows the digest of the bytes knows no id.
+    FileId, "file_", "file"
+);
+id!(
     /// Names one commit, so that one whose fate is unknown can be looked for.
     CommitId, "evt_", "commit"
 );
@@ -172,6 +192,7 @@ id!(
 /// What events are about: each stream has its own versions and its own consecutive positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamId {
+    /// One conversation.
     Session(SessionId),
     /// A hold that an outside program opened: it belongs to no session.
     ExternalHold(HoldId),

@@ -4,6 +4,8 @@
 //! code runs in production, in simulations, under properties and under fuzzing. What goes to disk
 //! (`stores::record`) and what goes over the wire (`server`) are languages of their own.
 
+#![warn(missing_docs)]
+
 pub mod answer;
 mod authenticated;
 pub mod budget;
@@ -14,13 +16,12 @@ pub mod credential;
 pub mod digest;
 pub mod event;
 pub mod external_hold;
+pub mod file;
 pub mod global_state;
 pub mod grant;
-pub mod grown;
 pub mod hold;
 pub mod id;
 pub mod id_map;
-pub mod inquiry;
 pub mod json;
 pub mod limits;
 pub mod message;
@@ -28,13 +29,15 @@ pub mod outcome;
 pub mod person;
 pub mod phrase;
 pub mod policy;
+pub mod questionnaire;
 pub mod refusal;
 pub mod schema;
 pub mod scrub;
 pub mod secret;
 pub mod session;
+pub mod shared_map;
+pub mod shared_vec;
 pub mod shell;
-pub mod sorted;
 pub mod sql_facts;
 pub mod time;
 pub mod tool;

@@ -6,19 +6,23 @@ use crate::tool::Effects;
 /// What a tool printed. Whatever was cut is said to be cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
+    /// What was kept.
     pub text: String,
+    /// Set if something is missing.
     pub cut: Option<Cut>,
 }
 
 /// The part of an output that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
+    /// Of the whole output.
     pub total_bytes: u64,
     /// Of the whole output, so that a copy kept elsewhere can be recognised.
     pub digest: Digest,
 }
 
 impl Output {
+    /// Output of which nothing was cut.
     pub fn text(text: impl Into<String>) -> Output {
         Output { text: text.into(), cut: None }
     }
@@ -66,12 +70,30 @@ impl From<()> for Output {
 }
 
 /// What really happened when a tool ran.
+///
+/// ```
+/// use holdpoint_domain::outcome::{Outcome, Output};
+///
+/// /// A host knows what happened, or says that it does not.
+/// fn of_reply(reply: Result<u16, std::io::Error>) -> Outcome {
+///     match reply {
+///         Ok(200) => Outcome::Succeeded("Sent.".into()),
+///         Ok(status) => Outcome::Failed(Output::text(format!("The server said {status}."))),
+///         // The request has left, and no reply came: it may have been carried out.
+///         Err(error) => Outcome::Unknown { evidence: error.to_string() },
+///     }
+/// }
+/// assert_eq!(of_reply(Ok(200)), Outcome::Succeeded(Output::text("Sent.")));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
+    /// The effect happened.
     Succeeded(Output),
+    /// It ran and did not do what it was to do. The model may try something else.
     Failed(Output),
     /// The tool host cannot say. A person is asked; it is never run again by itself.
     Unknown {
+        /// What the host knows, for the people who are asked. It may be empty.
         evidence: String,
     },
 }
@@ -79,24 +101,33 @@ pub enum Outcome {
 /// What the model gets for one call: always exactly one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
+    /// As the model reads it.
     pub content: String,
+    /// The model is told that the call failed or did not run.
     pub is_error: bool,
+    /// Why it is what it is.
     pub kind: ResultKind,
 }
 
 /// Why a result is what it is, for surfaces that show denials, expiries and errors apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultKind {
+    /// The tool's own words.
     Output,
+    /// The tool ran and failed, or the call was no good.
     Error,
+    /// A person or a rule said no.
     Denied,
+    /// The deadline passed without a decision, or the call could not start in time.
     Expired,
+    /// The question or the run was taken back.
     Cancelled,
     /// Two-phase: nothing ran yet.
     Pending,
 }
 
 impl ResultKind {
+    /// Every kind.
     pub const ALL: [ResultKind; 6] = [
         ResultKind::Output,
         ResultKind::Error,
@@ -106,6 +137,7 @@ impl ResultKind {
         ResultKind::Pending,
     ];
 
+    /// The word by which records and the API tell it.
     pub fn name(self) -> &'static str {
         match self {
             ResultKind::Output => "output",
@@ -121,33 +153,47 @@ impl ResultKind {
 /// Every way of not running, each said in its own words and attributed to its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotRun {
+    /// A person said no.
     DeniedBy {
+        /// The person's name as the model and others read it.
         name: String,
+        /// In their words, if they gave any.
         reason: Option<String>,
     },
+    /// The policy said no, and no person was asked.
     DeniedByRule {
+        /// The name of the rule. `None`: the default.
         rule: Option<String>,
     },
+    /// The deadline passed without a decision.
     Expired,
     /// Approved, but it could not start in time.
     ExpiredBeforeStart,
+    /// A newer message took its place.
     Superseded,
+    /// The question or the run was taken back.
     Cancelled {
+        /// In the words of whoever did it, if they gave any.
         reason: Option<String>,
     },
     /// The arguments or the tool's name were no good; the text says what to change.
     Invalid {
+        /// What to change. The model reads it.
         why: String,
     },
     /// A client tool of the same turn was refused, and nobody approved this call by itself.
     SiblingRefused {
+        /// The client tool that was refused.
         tool: String,
     },
+    /// The leave was taken back before the call began.
     Revoked {
+        /// Who took it back, as the model and others read it.
         name: String,
     },
     /// An attempt was interrupted, and it is not made again. It may have done its work all the same.
     Interrupted {
+        /// What is known about the attempt.
         why: String,
     },
 }
@@ -169,6 +215,7 @@ impl NotRun {
         NotRun::Interrupted { why }
     }
 
+    /// The result for the model. It is always an error.
     pub fn result(&self) -> ToolResult {
         let (content, kind) = match self {
             NotRun::DeniedBy { name, reason: Some(reason) } => {
@@ -227,10 +274,12 @@ impl NotRun {
 }
 
 impl ToolResult {
+    /// A result of a tool that did what it was to do.
     pub fn output(content: impl Into<String>) -> ToolResult {
         ToolResult { content: content.into(), is_error: false, kind: ResultKind::Output }
     }
 
+    /// A result of a tool that failed.
     pub fn error(content: impl Into<String>) -> ToolResult {
         ToolResult { content: content.into(), is_error: true, kind: ResultKind::Error }
     }

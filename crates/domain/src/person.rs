@@ -13,10 +13,12 @@ use crate::id::TokenId;
 pub struct PersonId(Arc<str>);
 
 impl PersonId {
+    /// Any text. Whether the configuration has such a person is for [`People::get`] to say.
     pub fn new(id: &str) -> PersonId {
         PersonId(id.into())
     }
 
+    /// As the configuration spells it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -37,10 +39,14 @@ impl fmt::Debug for PersonId {
 /// The role whose holders see everything and are asked when a rule names nobody.
 pub const ADMIN: &str = "admin";
 
+/// One person of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
+    /// What everything on record names them by.
     pub id: PersonId,
+    /// What other people read.
     pub name: String,
+    /// Words of the configuration, by which rules ask several people at once.
     pub roles: BTreeSet<String>,
     /// Explicitly linked accounts: by platform, `feishu` → an open_id, or by the name of one channel there.
     pub identities: BTreeMap<String, String>,
@@ -60,18 +66,22 @@ impl Person {
 pub struct People(BTreeMap<PersonId, Person>);
 
 impl People {
+    /// Of two with one id the later one counts; the configuration refuses that earlier.
     pub fn new(people: impl IntoIterator<Item = Person>) -> People {
         People(people.into_iter().map(|person| (person.id.clone(), person)).collect())
     }
 
+    /// The person of this id. `None` if the configuration does not name them, or no longer.
     pub fn get(&self, id: &PersonId) -> Option<&Person> {
         self.0.get(id)
     }
 
+    /// Everybody, in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &Person> {
         self.0.values()
     }
 
+    /// Whether the person is named and has the role [`ADMIN`].
     pub fn is_admin(&self, id: &PersonId) -> bool {
         self.get(id).is_some_and(|person| person.roles.contains(ADMIN))
     }
@@ -85,11 +95,15 @@ impl People {
 /// Who did something, as it is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
+    /// A person, by a credential of theirs.
     Person(PersonId),
     /// A program, and the person who gave it its token: nobody escapes a rule by way of a token.
     Program {
+        /// The token that it came with.
         token: TokenId,
+        /// The program's name, as its token has it.
         name: String,
+        /// Who gave it its token. `None` if the runtime did.
         minted_by: Option<PersonId>,
     },
     /// The runtime itself: timers, recovery.
@@ -134,17 +148,46 @@ impl fmt::Display for Actor {
 /// Who asks, as rules about requesters see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Requester<'a> {
+    /// In whose name it is asked. `None` where no person is behind it.
     pub person: Option<&'a PersonId>,
     /// Who made the login or token by which the request came, if that was another person.
     pub login_makers: &'a BTreeSet<PersonId>,
 }
 
 /// Who may answer a hold, and how many of them must agree.
+///
+/// ```
+/// use holdpoint_domain::person::{Audience, People, Person, PersonId};
+///
+/// let person = |id: &str| Person {
+///     id: PersonId::new(id),
+///     name: id.to_uppercase(),
+///     roles: ["dba".to_owned()].into(),
+///     identities: Default::default(),
+/// };
+/// let people = People::new([person("ana"), person("bob")]);
+/// let audience = Audience {
+///     people: Default::default(),
+///     roles: ["dba".to_owned()].into(),
+///     quorum: 1,
+///     exclude_requester: true,
+///     refuse_made_logins: false,
+///     login_makers: Default::default(),
+/// };
+/// let (ana, bob) = (PersonId::new("ana"), PersonId::new("bob"));
+/// assert!(audience.admits(&bob, Some(&ana), &people));
+/// assert!(!audience.admits(&ana, Some(&ana), &people), "it was asked in her name");
+/// assert!(!audience.admits(&PersonId::new("eve"), Some(&ana), &people));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audience {
+    /// People who may answer, by name.
     pub people: BTreeSet<PersonId>,
+    /// People who may answer, by role.
     pub roles: BTreeSet<String>,
+    /// How many different people must give the same answer.
     pub quorum: u32,
+    /// The person in whose name it is asked may not answer.
     pub exclude_requester: bool,
     /// Only people whose login or token no other person made.
     pub refuse_made_logins: bool,
@@ -175,10 +218,12 @@ impl Audience {
         !self.refuse_made_logins || proof.is_own(who)
     }
 
+    /// How many people could answer as the configuration is now.
     pub fn count(&self, requester: Option<&PersonId>, people: &People) -> usize {
         people.iter().filter(|person| self.admits(&person.id, requester, people)).count()
     }
 
+    /// Whether enough people could answer for the quorum to be reached.
     pub fn is_satisfiable(&self, requester: Option<&PersonId>, people: &People) -> bool {
         self.quorum >= 1 && self.count(requester, people) >= self.quorum as usize
     }

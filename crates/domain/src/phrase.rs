@@ -14,7 +14,10 @@ macro_rules! phrases {
         /// A phrase, without what stands in it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum PhraseCode {
-            $($name,)*
+            $(
+                #[doc = concat!("In English: ", $english)]
+                $name,
+            )*
         }
 
         impl PhraseCode {
@@ -98,12 +101,15 @@ pub const SERVER_CLAIMS: [&str; 8] = [
 /// A phrase with its values. Its text in English is its `Display`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phrase {
+    /// Which phrase it is.
     pub code: PhraseCode,
+    /// What stands in its gaps, in order. They may be foreign.
     pub values: Vec<String>,
 }
 
 impl Phrase {
-    pub fn new(code: PhraseCode, values: &[&str]) -> Phrase {
+    /// With as many values as the phrase has gaps.
+    fn new(code: PhraseCode, values: &[&str]) -> Phrase {
         Phrase { code, values: values.iter().map(|&value| value.to_owned()).collect() }
     }
 
@@ -133,6 +139,7 @@ impl fmt::Display for Phrase {
 }
 
 impl PhraseCode {
+    /// The code of this name. `None`: there is none.
     pub fn parse(name: &str) -> Option<PhraseCode> {
         PhraseCode::ALL.iter().copied().find(|code| code.name() == name)
     }
@@ -193,6 +200,7 @@ impl RunDetail {
         number
     }
 
+    /// Adds the lines of another detail at the end.
     pub fn append(&mut self, other: &RunDetail) {
         let first = self.push_text(&other.text);
         let moved = other.phrases.iter().map(|(number, phrase)| (first + number, phrase.clone()));
@@ -213,6 +221,7 @@ impl RunDetail {
         are_ordered.then_some(RunDetail { text, phrases })
     }
 
+    /// For records, which keep the text beside them.
     pub fn codes(&self) -> Vec<(usize, PhraseCode)> {
         self.phrases.iter().map(|(number, phrase)| (*number, phrase.code)).collect()
     }
@@ -260,6 +269,7 @@ pub struct NoPreviewReason {
 }
 
 impl NoPreviewReason {
+    /// A reason of ours. One that could not be read back from its text keeps the text alone.
     pub fn new(code: PhraseCode, values: &[&str]) -> NoPreviewReason {
         let phrase = Phrase::new(code, values);
         let text = phrase.to_string();
@@ -287,6 +297,7 @@ impl NoPreviewReason {
         Some(NoPreviewReason { text, phrases })
     }
 
+    /// For records, which keep the text beside them; the outermost first.
     pub fn codes(&self) -> Vec<PhraseCode> {
         self.phrases.iter().map(|phrase| phrase.code).collect()
     }
@@ -296,6 +307,7 @@ impl NoPreviewReason {
         &self.phrases
     }
 
+    /// Without the secrets that `scrubber` knows, in the text and in every value.
     #[must_use]
     pub fn scrubbed(self, scrubber: &Scrubber) -> NoPreviewReason {
         let text = scrubber.scrub(&self.text);

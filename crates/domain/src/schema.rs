@@ -1,8 +1,10 @@
 //! JSON Schema: what a tool takes, and what a form must hold.
 //!
 //! Nothing is ever fetched: a schema that points outside itself is refused when it is read, and so
-//! is one that would run for ever. Messages never repeat a value, which may be a secret.
+//! is one that would run for ever. Messages never repeat a value, which may be a secret, and what people are
+//! told never repeats the schema, which others wrote.
 
+mod fault;
 mod growth;
 mod loops;
 mod secret;
@@ -13,6 +15,7 @@ use std::ops::Deref;
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri};
 use serde_json::Value;
 
+pub use fault::SchemaFault;
 pub use secret::{
     SECRET, redact, redacted, restore, visit_secrets, without_secrets, write_only_pointers,
 };
@@ -21,7 +24,8 @@ use crate::json::canonical;
 
 /// A form or a tool that needs more than this is not made for people.
 pub const SCHEMA_BYTES_MAX: usize = 256 << 10;
-pub const SCHEMA_DEPTH_MAX: usize = 64;
+/// Schemas that are nested deeper are refused, as reading them takes stack.
+pub(crate) const SCHEMA_DEPTH_MAX: usize = 64;
 /// What one pattern may grow to when compiled.
 const PATTERN_SIZE_MAX: usize = 1 << 20;
 /// Nobody reads further.
@@ -62,6 +66,7 @@ impl Validator {
             })
     }
 
+    /// Whether the value satisfies the schema, and if not, in what.
     pub fn check(&self, value: &Value) -> Result<(), SchemaErrors> {
         // Most values are valid, and finding that out costs less than listing what is wrong.
         if self.0.is_valid(value) {
@@ -73,6 +78,7 @@ impl Validator {
             .take(ERRORS_MAX)
             .map(|error| SchemaError {
                 pointer: error.instance_path().to_string(),
+                fault: SchemaFault::of(error.kind()),
                 message: error.masked_with("the value").to_string(),
             })
             .collect();
@@ -88,8 +94,10 @@ impl fmt::Debug for Validator {
 
 /// Checks one value once. Who checks often keeps a [`Validator`].
 pub fn check(schema: &Value, value: &Value) -> Result<(), SchemaErrors> {
-    let validator = Validator::new(schema)
-        .map_err(|message| SchemaErrors(vec![SchemaError { pointer: String::new(), message }]))?;
+    let validator = Validator::new(schema).map_err(|message| {
+        let (pointer, fault) = (String::new(), SchemaFault::Other);
+        SchemaErrors(vec![SchemaError { pointer, fault, message }])
+    })?;
     validator.check(value)
 }
 
@@ -98,19 +106,31 @@ pub fn compile_check(schema: &Value) -> Result<(), String> {
     Validator::new(schema).map(drop)
 }
 
-/// What is wrong with a value, and where.
+/// What is wrong with a value, and where. Its `Display` is for people, and has words of ours alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
     /// JSON pointer into the value; empty for the value as a whole.
     pub pointer: String,
-    pub message: String,
+    /// What is wrong, without the words of the schema.
+    pub fault: SchemaFault,
+    /// In the words of the schema.
+    message: String,
+}
+
+impl SchemaError {
+    /// The way to the value, if its names cannot be read as anything else.
+    pub fn plain_way(&self) -> Option<&str> {
+        fault::plain_way(&self.pointer)
+    }
 }
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.pointer.as_str() {
-            "" => f.write_str(&self.message),
-            pointer => write!(f, "{pointer}: {}", self.message),
+        let colon = if matches!(self.fault, SchemaFault::Missing { .. }) { ":" } else { "" };
+        match self.plain_way() {
+            Some(way) => write!(f, "`{way}`{colon} {}", self.fault),
+            None if self.pointer.is_empty() => write!(f, "{}", self.fault),
+            None => write!(f, "a field{colon} {}", self.fault),
         }
     }
 }
@@ -118,6 +138,18 @@ impl fmt::Display for SchemaError {
 /// At least one, at most twenty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaErrors(Vec<SchemaError>);
+
+impl SchemaErrors {
+    /// In the words of the schema, for a model that wrote the value and was given the schema. People are told by
+    /// `Display`.
+    pub fn in_schema_words(&self) -> String {
+        let told = |error: &SchemaError| match error.pointer.as_str() {
+            "" => error.message.clone(),
+            pointer => format!("{pointer}: {}", error.message),
+        };
+        self.iter().map(told).collect::<Vec<_>>().join("; ")
+    }
+}
 
 impl Deref for SchemaErrors {
     type Target = [SchemaError];
@@ -196,11 +228,16 @@ mod tests {
             check(&schema, &json!({"age": "hunter2", "names": ["ok", "hunter2"]})).unwrap_err();
         assert_eq!(
             errors.to_string(),
+            "`age` is not of the type integer; `names/1` has more than 3 characters"
+        );
+        assert_eq!(
+            errors.in_schema_words(),
             "/age: the value is not of type \"integer\"; \
              /names/1: the value is longer than 3 characters"
         );
         let errors = check(&schema, &json!({})).unwrap_err();
-        assert_eq!(errors.to_string(), "\"age\" is a required property");
+        assert_eq!(errors.to_string(), "`age` is missing");
+        assert_eq!(errors.in_schema_words(), "\"age\" is a required property");
     }
 
     #[test]

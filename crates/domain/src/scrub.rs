@@ -17,6 +17,7 @@ pub struct Scrubber {
 }
 
 impl Scrubber {
+    /// For these secrets, in every spelling in which they could turn up in a text.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Value>) -> Scrubber {
         let mut spellings = Vec::new();
         for secret in secrets {
@@ -27,10 +28,12 @@ impl Scrubber {
         Scrubber { spellings }
     }
 
+    /// Whether there is nothing to take out, so that texts need not be looked at.
     pub fn is_idle(&self) -> bool {
         self.spellings.is_empty()
     }
 
+    /// The text with a mark in place of every secret.
     #[must_use]
     pub fn scrub(&self, text: &str) -> String {
         let mut clean = text.to_owned();

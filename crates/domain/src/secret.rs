@@ -36,10 +36,12 @@ const PREFIX: &str = "secret:";
 pub struct SecretValue(Value);
 
 impl SecretValue {
+    /// Takes a value out of sight. It is never compared or shown by accident from here on.
     pub fn new(value: Value) -> SecretValue {
         SecretValue(value)
     }
 
+    /// The value itself. Each use of this is a place where a secret leaves us.
     pub fn expose(&self) -> &Value {
         &self.0
     }
@@ -54,16 +56,20 @@ impl fmt::Debug for SecretValue {
 /// A secret that somebody gave, with what may be told of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sealed {
+    /// What references name it by.
     pub id: SecretId,
-    /// Where it may be used, and nowhere else: one session. One of an outside hold is used by nobody. The global stream
+    /// Where it may be used, and nowhere else: one session. One of an external hold is used by nobody. The global stream
     /// has tokens of connected servers, which no call refers to.
     pub scope: StreamId,
     /// In answer to this.
     pub hold: HoldId,
     /// The field of the form that it was given in, as a JSON pointer.
     pub name: String,
+    /// The person who gave it.
     pub by: PersonId,
+    /// When they gave it.
     pub at: Timestamp,
+    /// The secret. A store keeps it apart from events, so that it can be forgotten.
     pub value: SecretValue,
 }
 
@@ -113,8 +119,10 @@ pub fn sealed(
 /// Why references cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUnsealed {
+    /// A reference to a secret of another session, or to one that was forgotten.
     #[error("there is no secret `{}` in this session", reference(*.0))]
     Unknown(SecretId),
+    /// With the true values in it the object breaks a bound of arguments.
     #[error(transparent)]
     Unsound(#[from] BadArguments),
 }

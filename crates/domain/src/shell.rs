@@ -27,8 +27,11 @@ const NESTED_MAX: usize = 4;
 pub enum ShellKind {
     /// Reads files or the state of the machine, and changes nothing.
     Read,
+    /// Makes or changes files.
     Write,
+    /// Removes files or other things.
     Delete,
+    /// Speaks to other hosts.
     Network,
     /// Installs, updates or removes packages.
     Install,
@@ -43,6 +46,7 @@ pub enum ShellKind {
 }
 
 impl ShellKind {
+    /// All of them.
     pub const ALL: [ShellKind; 9] = [
         ShellKind::Read,
         ShellKind::Write,
@@ -55,6 +59,7 @@ impl ShellKind {
         ShellKind::Uninspectable,
     ];
 
+    /// The word by which rules and the API tell it.
     pub fn name(self) -> &'static str {
         match self {
             ShellKind::Read => "read",
@@ -69,6 +74,7 @@ impl ShellKind {
         }
     }
 
+    /// The kind of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<ShellKind> {
         ShellKind::ALL.into_iter().find(|kind| kind.name() == text)
     }
@@ -119,6 +125,7 @@ impl ShellFacts {
         &self.kinds
     }
 
+    /// Why it is not known what the command does, or what part of it; for people.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }

@@ -12,7 +12,9 @@ use crate::visible::visible;
 /// By default nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqlFacts {
+    /// What the statement does, as far as its text and the database say.
     pub kind: SqlKind,
+    /// Which tables it touches.
     pub tables: SqlTables,
     /// Whether an update or delete has a WHERE clause; `None` for other statements, and if unknown.
     pub has_where: Option<bool>,
@@ -21,12 +23,16 @@ pub struct SqlFacts {
     pub rows: Option<u64>,
 }
 
+/// What a statement does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SqlKind {
     /// Reads only.
     Select,
+    /// Adds rows, and touches no others.
     Insert,
+    /// Changes rows.
     Update,
+    /// Removes rows.
     Delete,
     /// May also overwrite or delete rows that are in its way: `REPLACE`, `OR REPLACE`, `ON CONFLICT DO UPDATE`.
     Upsert,
@@ -40,12 +46,14 @@ pub enum SqlKind {
 /// Tables that a statement reads or changes, as the database spells them; `schema.table` on PostgreSQL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqlTables {
+    /// Each once.
     pub names: Vec<String>,
     /// There are no others: none behind a view, none that a trigger or a foreign key leads to.
     pub complete: bool,
 }
 
 impl SqlKind {
+    /// All of them.
     pub const ALL: [SqlKind; 7] = [
         SqlKind::Select,
         SqlKind::Insert,
@@ -56,6 +64,7 @@ impl SqlKind {
         SqlKind::Unknown,
     ];
 
+    /// The word by which rules and the API tell it.
     pub fn name(self) -> &'static str {
         match self {
             SqlKind::Select => "select",
@@ -68,6 +77,7 @@ impl SqlKind {
         }
     }
 
+    /// The kind of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<SqlKind> {
         SqlKind::ALL.into_iter().find(|kind| kind.name() == text)
     }

@@ -6,22 +6,38 @@ use std::ops::Range;
 
 use crate::id::{SPELLED_MAX, Spell};
 
+/// A moment by the engine's clock, in whole milliseconds since 1970, UTC.
+///
+/// ```
+/// use holdpoint_domain::time::Timestamp;
+///
+/// let asked = Timestamp::parse("2026-03-01T12:00:00+01:00").unwrap();
+/// assert_eq!(asked.to_string(), "2026-03-01T11:00:00.000Z");
+/// let expires = asked.plus_ms(60_000);
+/// assert!(asked < expires && expires.ms_since(asked) == 60_000);
+/// // A clock that went backwards takes no time away.
+/// assert_eq!(asked.ms_since(expires), 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
+    /// From milliseconds since 1970.
     pub const fn from_ms(ms: i64) -> Timestamp {
         Timestamp(ms)
     }
 
+    /// Milliseconds since 1970; negative before that.
     pub const fn as_ms(self) -> i64 {
         self.0
     }
 
+    /// So much later; at the end of what can be said it stands still.
     pub const fn plus_ms(self, ms: u64) -> Timestamp {
         Timestamp(self.0.saturating_add_unsigned(ms))
     }
 
+    /// So much earlier; at the beginning of what can be said it stands still.
     pub const fn minus_ms(self, ms: u64) -> Timestamp {
         Timestamp(self.0.saturating_sub_unsigned(ms))
     }
@@ -31,6 +47,7 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0).max(0) as u64
     }
 
+    /// From RFC 3339, in any time zone. What is finer than a millisecond is cut.
     pub fn parse(text: &str) -> Option<Timestamp> {
         text.parse::<jiff::Timestamp>().ok().map(|at| Timestamp(at.as_millisecond()))
     }

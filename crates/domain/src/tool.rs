@@ -11,17 +11,23 @@ use crate::schema::{Validator, write_only_pointers};
 /// What a tool does to the world when it runs twice, which decides what a crash may do about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Effects {
+    /// It changes nothing. After a crash it is run again.
     ReadOnly,
+    /// Twice is as good as once. After a crash it is run again, with the same key.
     Idempotent,
+    /// All of it happens or nothing, and it leaves a proof. After a crash the proof is looked for.
     Transactional,
+    /// Twice may be worse than once. After a crash a person is asked, unless there is proof.
     #[default]
     AtMostOnce,
 }
 
 impl Effects {
+    /// All of them, the most harmless first.
     pub const ALL: [Effects; 4] =
         [Effects::ReadOnly, Effects::Idempotent, Effects::Transactional, Effects::AtMostOnce];
 
+    /// The word by which configurations, records and the API tell it.
     pub fn name(self) -> &'static str {
         match self {
             Effects::ReadOnly => "read_only",
@@ -31,6 +37,7 @@ impl Effects {
         }
     }
 
+    /// The effects of this name. `None`: there are none.
     pub fn parse(text: &str) -> Option<Effects> {
         Effects::ALL.into_iter().find(|effects| effects.name() == text)
     }
@@ -45,7 +52,7 @@ impl fmt::Display for Effects {
 /// Where a call is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// By one of our tool hosts, after a grant.
+    /// By one of our tool hosts, once it is cleared.
     Server,
     /// By the browser or person that answers the `perform` hold.
     Client,
@@ -64,13 +71,34 @@ pub enum Confirm {
 }
 
 /// A tool as it is offered to a model.
+///
+/// ```
+/// use holdpoint_domain::tool::{Effects, Place, Tool};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"pin": {"type": "string", "writeOnly": true}}});
+/// let tool = |says: &str| {
+///     Tool::new("unlock", says, schema.clone(), Effects::AtMostOnce, Place::Server, "door 7")
+/// };
+/// let door = tool("Opens the door.")?;
+/// assert_eq!(door.secrets(), ["/pin"]);
+/// // A tool that says something else of itself is not the one that was approved.
+/// assert_ne!(door.definition(), tool("Opens the door, and pays for it.")?.definition());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone)]
 pub struct Tool {
+    /// As the model calls it.
     pub name: Arc<str>,
+    /// For the model. It is part of the definition.
     pub description: String,
+    /// What the arguments must satisfy.
     pub input_schema: Value,
+    /// As its owner declares them; they decide what a crash does.
     pub effects: Effects,
+    /// Who carries its calls out.
     pub place: Place,
+    /// How a confirmation is put to the model.
     pub confirm: Confirm,
     /// Results of a client tool that mean "no": effectful calls of the same turn then do not run.
     pub deny_values: Vec<String>,
@@ -82,6 +110,7 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// Fails for a schema that cannot be used; the text says why. `origin` says where and with what identity it runs.
     pub fn new(
         name: &str,
         description: &str,
@@ -120,6 +149,7 @@ impl Tool {
         self.definition
     }
 
+    /// The schema made ready.
     pub fn validator(&self) -> &Validator {
         &self.validator
     }

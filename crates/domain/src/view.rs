@@ -18,7 +18,7 @@ mod spelled;
 #[cfg(test)]
 mod tests;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub(crate) use compose::has_look_alikes;
 pub use edit::is_like_an_edit;
@@ -41,10 +41,12 @@ use crate::json::canonical;
 /// What people are asked, in the order in which they should read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
+    /// In reading order.
     pub parts: Vec<ViewPart>,
 }
 
 impl View {
+    /// The view of a hold as it is now, from what is stored with it.
     pub fn of(hold: &Hold) -> View {
         View { parts: compose::parts(hold) }
     }
@@ -64,6 +66,7 @@ impl View {
         spelled::parts(&self.parts)
     }
 
+    /// Kept with each vote, so that it can be shown later what a person saw.
     pub fn digest(&self) -> Digest {
         digest_of(&self.json(), &self.text())
     }
@@ -71,14 +74,21 @@ impl View {
 
 /// Of what the API sends: the canonical JSON of `{"parts": …, "text": …}`.
 pub fn digest_of(parts: &Value, text: &str) -> Digest {
+    let mut preimage = br#"{"parts":"#.to_vec();
     // mutant: only-the-text-is-signed
-    Digest::of(&canonical(&json!({"parts": parts, "text": text})))
+    preimage.extend(canonical(parts));
+    preimage.extend(br#","text":"#);
+    preimage.extend(canonical(&text.into()));
+    preimage.push(b'}');
+    Digest::of(&preimage)
 }
 
+/// See [`View::digest`].
 pub fn digest(hold: &Hold) -> Digest {
     View::of(hold).digest()
 }
 
+/// The view as text, with a mark on every line of foreign text.
 pub fn render(hold: &Hold) -> String {
     View::of(hold).text()
 }

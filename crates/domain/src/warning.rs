@@ -29,40 +29,80 @@ pub struct Warning {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WarningKind {
     /// An UPDATE or DELETE of a whole table.
-    NoWhere { table: String },
+    NoWhere {
+        /// The table's name, as the statement spells it.
+        table: String,
+    },
     /// Beyond the rows of the statement itself.
-    MoreRows { rows: u64 },
+    MoreRows {
+        /// How many rows beyond those of the statement.
+        rows: u64,
+    },
     /// The statement was not tried.
-    EstimatedRows { because: WhyEstimated },
+    EstimatedRows {
+        /// Why it was not tried.
+        because: WhyEstimated,
+    },
     /// A program that runs other programs.
-    Wrapper { program: String, runs: WrapperRuns },
+    Wrapper {
+        /// The program's name.
+        program: String,
+        /// What it does with the command.
+        runs: WrapperRuns,
+    },
     /// A variable in the place of a script.
-    NotBound { word: String },
+    NotBound {
+        /// The word in place of a script.
+        word: String,
+    },
     /// An MCP server offers a tool that it did not offer when it was first seen.
     NewDefinition,
     /// An MCP server describes a tool in another way than before.
     ChangedDefinition,
     /// The tool could not look.
-    NoPreview { why: NoPreviewReason },
+    NoPreview {
+        /// In the tool's words, or in ours for it.
+        why: NoPreviewReason,
+    },
     /// The tool gets a secret that a person gave for something else.
     SecretGiven(Box<SecretGiven>),
     /// A person denied the same call, or one like it.
-    DeniedBefore { likeness: Likeness, by: String, minutes_ago: u64, reason: Option<String> },
+    DeniedBefore {
+        /// How alike the two calls are.
+        likeness: Likeness,
+        /// The name of the person who denied it.
+        by: String,
+        /// In whole minutes, when the warning was made.
+        minutes_ago: u64,
+        /// In their words, if they gave any; cut.
+        reason: Option<String>,
+    },
     /// The policy is stricter than when the call was asked about.
     StricterPolicy(Box<AskedByRule>),
     /// An earlier permission does not let the call start.
-    AskedAgain { because: WhyAskedAgain },
+    AskedAgain {
+        /// What is missing.
+        because: WhyAskedAgain,
+    },
     /// The call was started, and what came of it is not known.
     OutcomeUnknown,
     /// The call was started before, and is proposed again.
     EarlierAttempt,
     /// A word that is not written in the letters it seems to be written in.
-    LookAlike { word: String, scripts: Vec<Script> },
+    LookAlike {
+        /// As it was written.
+        word: String,
+        /// In order of appearance.
+        scripts: Vec<Script>,
+    },
 }
 
+/// Why a statement was not tried to count its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyEstimated {
+    /// A trial would run its table's triggers.
     HasTriggers,
+    /// It names a view, or a table with rules, and a trial could do something else.
     IsViewOrHasRules,
 }
 
@@ -73,6 +113,7 @@ pub enum WrapperRuns {
     Script,
     /// On another host or in a container, or at another time.
     Elsewhere,
+    /// As root, or as another user.
     AsAnotherUser,
     /// On what it finds or reads.
     OnFindings,
@@ -83,35 +124,50 @@ pub enum WrapperRuns {
 /// A secret that a tool would get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretGiven {
+    /// The tool's name.
     pub tool: String,
     /// Its reference, never its value.
     pub secret: String,
     /// Where in the arguments it goes.
     pub place: String,
+    /// The name of the person who gave it.
     pub by: String,
     /// The field of the form that it was given in.
     pub field: String,
+    /// When they gave it.
     pub at: Timestamp,
 }
 
+/// How alike two calls are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Likeness {
+    /// Tool, arguments and working directory are the same.
     Same,
+    /// At least three fifths of all words of both are the same.
     Similar,
 }
 
+/// Why an earlier permission is not enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyAskedAgain {
+    /// The tool is defined otherwise than when it was approved.
     ToolChanged,
+    /// A rule asks that did not ask before.
     PolicyAsksNow,
+    /// The grant expired, was used up or was revoked.
     GrantEnded,
+    /// The call is cleared, and no approval of it is on record.
     ApprovalMissing,
+    /// The approval is there, and no longer good.
     ApprovalVoid,
+    /// The approval is for a call with another digest.
     OtherCallApproved,
+    /// Those who approved would not be asked today.
     ApproversNotEntitled,
 }
 
 impl Warning {
+    /// With the sentence that the kind has in English.
     pub fn new(kind: WarningKind) -> Warning {
         Warning { text: kind.to_string(), kind: Some(kind) }
     }

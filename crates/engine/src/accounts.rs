@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::digest::Digest;
-use domain::event::{GlobalEvent, Scope, Token, TokenOwner};
+use domain::event::{GlobalEvent, Token, TokenOwner, TokenScope};
 use domain::global_state::GlobalCommand;
 use domain::hold::Hold;
 use domain::id::{StreamId, TokenId};
@@ -40,7 +40,7 @@ use crate::{Engine, Error};
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub(crate) actor: Actor,
-    pub(crate) scopes: Vec<Scope>,
+    pub(crate) scopes: Vec<TokenScope>,
     /// Set for people only: a program never answers.
     pub(crate) person: Option<AuthenticatedPerson>,
     pub(crate) roles: Vec<String>,
@@ -57,7 +57,7 @@ pub struct Caller {
 impl Caller {
     pub fn assumed(
         actor: Actor,
-        scopes: Vec<Scope>,
+        scopes: Vec<TokenScope>,
         person: Option<AuthenticatedPerson>,
         roles: Vec<String>,
     ) -> Caller {
@@ -70,7 +70,7 @@ impl Caller {
         &self.actor
     }
 
-    pub fn scopes(&self) -> &[Scope] {
+    pub fn scopes(&self) -> &[TokenScope] {
         &self.scopes
     }
 
@@ -83,7 +83,7 @@ impl Caller {
         &self.roles
     }
 
-    pub fn has(&self, scope: Scope) -> bool {
+    pub fn has(&self, scope: TokenScope) -> bool {
         self.scopes.contains(&scope)
     }
 
@@ -91,14 +91,14 @@ impl Caller {
     pub fn is_admin(&self) -> bool {
         let role =
             self.person.is_none() || self.roles.iter().any(|role| role == domain::person::ADMIN);
-        role && self.has(Scope::Admin)
+        role && self.has(TokenScope::Admin)
     }
 
     pub fn must_be_admin(&self) -> Result<(), Refusal> {
         self.must(self.is_admin(), "this needs the role and the scope `admin`")
     }
 
-    pub fn must_have(&self, scope: Scope) -> Result<(), Refusal> {
+    pub fn must_have(&self, scope: TokenScope) -> Result<(), Refusal> {
         self.must(self.has(scope), &format!("this needs the scope `{}`", scope.name()))
     }
 
@@ -113,8 +113,10 @@ impl Caller {
         })
     }
 
-    /// A name under which idempotency keys are kept: keys of different callers never meet.
-    pub fn key_space(&self) -> String {
+    /// A name that is the same for one caller over all logins and tokens of a person, and different for different callers. What is kept
+    /// for a caller is kept under it: idempotency keys, who sent a file, limits of rate and of open streams, what a
+    /// door showed and which conversations it knows, repeats of an agent's question, the tools of external holds.
+    pub fn stable_name(&self) -> String {
         match &self.actor {
             Actor::Person(id) => format!("person:{id}"),
             Actor::Program { token, .. } => format!("program:{token}"),
@@ -163,7 +165,7 @@ impl Caller {
 #[derive(Clone, Debug)]
 pub struct NewToken {
     pub owner: TokenOwner,
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<TokenScope>,
     pub expires_at: Option<Timestamp>,
     pub note: Option<String>,
 }
@@ -185,9 +187,9 @@ impl Engine {
     /// Who holds this token, if anybody does now.
     pub fn caller_by_token(&self, secret: &str, via: &str) -> Option<Caller> {
         let digest = Digest::of(secret.as_bytes());
-        let house = self.house();
+        let global = self.global_state();
         // Looked up by digest of 256 random bits: there is nothing to learn from how long it takes.
-        let token = house.tokens.values().find(|token| token.secret == digest)?;
+        let token = global.tokens.values().find(|token| token.secret == digest)?;
         if token.expires_at.is_some_and(|at| at <= self.now()) {
             return None;
         }
@@ -204,7 +206,7 @@ impl Engine {
     pub fn onlooker(&self) -> Caller {
         Caller {
             actor: Actor::Runtime,
-            scopes: vec![Scope::Admin],
+            scopes: vec![TokenScope::Admin],
             person: None,
             roles: Vec::new(),
             login_makers: BTreeSet::new(),
@@ -222,11 +224,11 @@ impl Engine {
                 && token.minted_by == Actor::Runtime
                 && token.note.as_deref() == Some(NOTE)
         };
-        let known = self.house().tokens.values().find(is_its).cloned();
+        let known = self.global_state().tokens.values().find(is_its).cloned();
         let token = match known {
             Some(token) => token,
             None => {
-                let scopes = vec![Scope::Ask, Scope::Run];
+                let scopes = vec![TokenScope::Ask, TokenScope::Run];
                 let note = Some(NOTE.to_owned());
                 let new = NewToken { owner, scopes, expires_at: None, note };
                 self.mint(Actor::Runtime, new).await?.token
@@ -238,13 +240,13 @@ impl Engine {
     /// A person whom the program that embeds us has authenticated by its own means. Its word is taken
     /// for it, and `how` is kept with every answer.
     pub fn caller_vouched(&self, person: &PersonId, how: &str) -> Option<Caller> {
-        self.person_caller(Credential::HostProgram { person, how }, "program", &Scope::ALL)
+        self.person_caller(Credential::HostProgram { person, how }, "program", &TokenScope::ALL)
     }
 
     /// Somebody without credentials, in the name of the person whom the configuration of a door names.
     /// Never an admin, and confined to sessions that were opened on that door.
     pub fn caller_at_door(&self, person: &PersonId, door: &str, via: &str) -> Option<Caller> {
-        let scopes = [Scope::Ask, Scope::Answer, Scope::Run];
+        let scopes = [TokenScope::Ask, TokenScope::Answer, TokenScope::Run];
         let caller = self.person_caller(Credential::Door { person, door }, via, &scopes)?;
         Some(Caller { confined_to: Some(door.into()), ..caller })
     }
@@ -259,14 +261,14 @@ impl Engine {
         message: &str,
     ) -> Option<Caller> {
         let credential = Credential::Account { channel, platform, identity, message };
-        self.person_caller(credential, channel, &[Scope::Answer, Scope::Run])
+        self.person_caller(credential, channel, &[TokenScope::Answer, TokenScope::Run])
     }
 
     fn person_caller(
         &self,
         credential: Credential<'_>,
         via: &str,
-        scopes: &[Scope],
+        scopes: &[TokenScope],
     ) -> Option<Caller> {
         let person = credential.verify(&self.0.people, self.now(), via)?;
         let id = person.id();
@@ -287,7 +289,7 @@ impl Engine {
         Ok(found.and_then(|cookie| {
             let LoginSecret { person, digest, origin, expires_at, .. } = cookie;
             let kept = &KeptLogin { person, secret: digest, origin, expires_at };
-            self.person_caller(Credential::Cookie { kept, secret }, "web", &Scope::ALL)
+            self.person_caller(Credential::Cookie { kept, secret }, "web", &TokenScope::ALL)
         }))
     }
 
@@ -333,7 +335,7 @@ impl Engine {
             return Err(Refusal::NotFound { what: "person" }.into());
         }
         // Good once and for minutes: 128 bits, so that the link fits on one line of a terminal.
-        let code = format!("{:032x}", self.0.chance.bits());
+        let code = format!("{:032x}", self.0.rng.bits());
         let made_at = self.now();
         let expires_at = made_at.plus_ms(LOGIN_MS);
         let (to, by) = (person.clone(), origin.made_by.by.clone());
@@ -405,7 +407,7 @@ impl Engine {
 
     /// 256 random bits in a form that survives copying.
     fn secret(&self, prefix: &str) -> String {
-        format!("{prefix}{:032x}{:032x}", self.0.chance.bits(), self.0.chance.bits())
+        format!("{prefix}{:032x}{:032x}", self.0.rng.bits(), self.0.rng.bits())
     }
 
     pub async fn mint_token(&self, by: &Caller, new: NewToken) -> Result<MintedToken, Error> {
@@ -432,7 +434,7 @@ impl Engine {
                 return Err(Refusal::NotFound { what: "person" }.into());
             }
             TokenOwner::Person(_) => "hp_person_",
-            TokenOwner::Program(_) if new.scopes.contains(&Scope::Answer) => {
+            TokenOwner::Program(_) if new.scopes.contains(&TokenScope::Answer) => {
                 return Err(Refusal::AnswerInvalid {
                     field: "scopes".into(),
                     why: "a program's token never answers a hold: leave `answer` out".into(),
@@ -443,7 +445,7 @@ impl Engine {
         };
         let secret = self.secret(prefix);
         let token = Token {
-            id: TokenId::new(self.now().as_ms(), self.0.chance.bits()),
+            id: TokenId::new(self.now().as_ms(), self.0.rng.bits()),
             owner: new.owner,
             scopes: new.scopes,
             secret: Digest::of(secret.as_bytes()),
@@ -461,7 +463,7 @@ impl Engine {
 
     pub fn tokens(&self, caller: &Caller) -> Result<Vec<Token>, Error> {
         caller.must_be_admin()?;
-        Ok(self.house().tokens.values().rev().cloned().collect())
+        Ok(self.global_state().tokens.values().rev().cloned().collect())
     }
 
     pub async fn revoke_token(&self, caller: &Caller, id: TokenId) -> Result<(), Error> {
@@ -533,7 +535,7 @@ fn program_caller(token: &Token, name: &str) -> Caller {
             name: name.to_owned(),
             minted_by: token.minted_by.accountable().cloned(),
         },
-        scopes: token.scopes.iter().copied().filter(|scope| *scope != Scope::Answer).collect(),
+        scopes: token.scopes.iter().copied().filter(|scope| *scope != TokenScope::Answer).collect(),
         person: None,
         roles: Vec::new(),
         login_makers: token.made_by().others(token.minted_by.accountable()),

@@ -1,6 +1,6 @@
 //! Before the intent to run a call is on disk, its host writes down that it has not begun (not for `read_only` and
-//! `idempotent` calls, which are run again anyway). After a crash
-//! only that proves that the call may be started again: a trace that is missing proves nothing.
+//! `idempotent` calls, which are run again anyway). After a crash only that proves that the call may be started
+//! again: a trace that is missing proves nothing.
 
 use domain::event::SessionEvent;
 use domain::session::Session;

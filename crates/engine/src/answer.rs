@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::answer::Answer;
 use domain::digest::Digest;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::hold::{CancelReason, Edited, Hold, HoldCommand};
 use domain::id::{HoldId, SecretId};
 use domain::person::AuthenticatedPerson;
@@ -51,15 +51,16 @@ impl Engine {
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
         let (by, hold) = self.find_to_answer(caller, id).await?;
-        let (seen, gives) = (hold.version, hold.is_pending());
+        self.note_files_of_answer(caller, &hold, &answering.answer).await?;
+        let (seen_version, was_pending) = (hold.version, hold.is_pending());
         let first = self.answer_once(caller, &by, hold, answering.clone(), keep.clone()).await;
         // Somebody was faster. If it was the same answer with the same secret, it is one answer, which
         // shows only when both refer to one place: so once more, on what is on disk now.
         if let (Err(Error::Refused(_)), true, true) =
-            (&first, gives, has_secrets(&answering.answer))
+            (&first, was_pending, may_hold_secrets(&answering.answer))
         {
             let newer = self.hold(caller, id).await?;
-            if newer.version != seen {
+            if newer.version != seen_version {
                 return self.answer_once(caller, &by, newer, answering, keep).await;
             }
         }
@@ -78,11 +79,13 @@ impl Engine {
         let mut found = Vec::with_capacity(count);
         for (id, answering) in answers {
             let (_, hold) = self.find_to_answer(caller, id).await.map_err(of_answer(id, count))?;
+            let noted = self.note_files_of_answer(caller, &hold, &answering.answer).await;
+            noted.map_err(of_answer(id, count))?;
             found.push((hold, answering));
         }
         let first = self.answer_all_once(caller, found.clone(), keep.clone()).await;
         // As with a single answer: the same secret may have come twice at once.
-        let secret = found.iter().any(|(_, answering)| has_secrets(&answering.answer));
+        let secret = found.iter().any(|(_, answering)| may_hold_secrets(&answering.answer));
         if let (Err(Error::Refused(_)), true) = (&first, secret) {
             let mut is_newer = false;
             for (hold, _) in &mut found {
@@ -148,7 +151,7 @@ impl Engine {
         };
         self.must_be_within(caller, &hold).await?;
         let by = caller.must_be_person()?.clone();
-        caller.must_have(Scope::Answer)?;
+        caller.must_have(TokenScope::Answer)?;
         Ok((by, hold))
     }
 
@@ -163,7 +166,7 @@ impl Engine {
         let prepared = self.prepare_answer(by, hold, answering).await?;
         let PreparedAnswer { hold, digest, answer, edited, new } = prepared;
         let command = HoldCommand::Answer { digest, answer, by: by.clone(), edited };
-        self.with_sealed(new, self.change_hold(&caller.actor, &hold, command, keep)).await
+        self.with_sealed(new, self.submit_to_hold(&caller.actor, &hold, command, keep)).await
     }
 
     /// Takes the secrets out of an answer, and rules on the call if it was edited.
@@ -218,7 +221,7 @@ impl Engine {
         )?;
         let reason = CancelReason::stated(reason);
         let command = HoldCommand::Cancel { by: caller.actor.clone(), reason };
-        self.change_hold(&caller.actor, &hold, command, keep).await
+        self.submit_to_hold(&caller.actor, &hold, command, keep).await
     }
 
     /// Cancels a hold because the caller's new message took the place of what led to it. A door says so
@@ -227,7 +230,7 @@ impl Engine {
         let hold = self.may_cancel(caller, id).await?;
         let by = caller.actor.clone();
         let command = HoldCommand::Cancel { by, reason: CancelReason::Superseded };
-        self.change_hold(&caller.actor, &hold, command, None).await
+        self.submit_to_hold(&caller.actor, &hold, command, None).await
     }
 
     /// The hold, if the caller may withdraw it.
@@ -247,7 +250,7 @@ impl Engine {
         let hold = self.hold(caller, id).await?;
         let by = caller.must_be_person()?.clone();
         let command = if on { HoldCommand::Claim { by } } else { HoldCommand::Unclaim { by } };
-        self.change_hold(&caller.actor, &hold, command, None).await
+        self.submit_to_hold(&caller.actor, &hold, command, None).await
     }
 }
 
@@ -269,7 +272,7 @@ fn of_answer(hold: HoldId, answers: usize) -> impl Fn(Error) -> Error {
 }
 
 /// Whether an answer is of a kind that can have secrets in it.
-fn has_secrets(answer: &Answer) -> bool {
+fn may_hold_secrets(answer: &Answer) -> bool {
     matches!(
         answer,
         Answer::Fill(_) | Answer::Approve { arguments: Some(_), .. } | Answer::Perform { .. }

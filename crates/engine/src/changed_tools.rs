@@ -79,7 +79,7 @@ impl Engine {
 
     /// Whether a crashed call was not made again only because its tool has changed once more.
     pub(crate) async fn awaits_recheck(&self, session: SessionId, call: CallId) -> bool {
-        let is_frozen = self.house().frozen.is_some();
+        let is_frozen = self.global_state().frozen.is_some();
         let Ok(session) = self.load_session(session).await else { return !is_frozen };
         let tools = self.0.tools.now();
         !is_frozen && changed(&session, &tools, is_running).iter().any(|(id, _)| *id == call)
@@ -88,7 +88,7 @@ impl Engine {
     /// Lets changed tools look at calls that are cleared and cannot start because of the change.
     pub(crate) fn start_rechecks(&self, session: &Arc<Session>) {
         let tools = self.0.tools.now();
-        if self.house().frozen.is_some() || changed(session, &tools, is_cleared).is_empty() {
+        if self.global_state().frozen.is_some() || changed(session, &tools, is_cleared).is_empty() {
             return;
         }
         let work = Work::Recheck(session.id);
@@ -171,9 +171,10 @@ impl Engine {
                         context: prepared.context,
                         preview: Box::new(prepared.preview),
                         title: prepared.title,
+                        risk: prepared.ask.map(|ask| ask.risk),
                     }
                 }
-                Err(why) => Renewal::Unsound(why),
+                Err(why) => Renewal::Unsound(why.for_the_model()),
             };
             rechecks.0.insert(id, (host.tool().definition(), renewal));
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use domain::time::Timestamp;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::unpoisoned::Unpoisoned as _;
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -60,7 +60,7 @@ impl Clock for SystemClock {
 
 /// Unguessable bits from the operating system, fetched by the page: every id takes some.
 #[derive(Default)]
-pub struct SystemChance(());
+pub struct SystemRng(());
 
 /// That many: the system is asked seldom, and a thread that needs one keeps little for nothing.
 const FETCHED_AT_ONCE: usize = 256;
@@ -90,7 +90,7 @@ impl Fetched {
     }
 }
 
-impl Chance for SystemChance {
+impl Rng for SystemRng {
     fn bits(&self) -> u128 {
         FETCHED.with_borrow_mut(Fetched::take)
     }
@@ -118,9 +118,9 @@ mod tests {
     fn no_bits_are_given_twice_to_any_thread_or_kept() {
         let thread = || {
             std::thread::spawn(|| {
-                let take = |_| SystemChance::default().bits();
+                let take = |_| SystemRng::default().bits();
                 let taken: Vec<u128> = (0..3 * FETCHED_AT_ONCE).map(take).collect();
-                SystemChance::default().bits();
+                SystemRng::default().bits();
                 let kept = FETCHED.with_borrow(|fetched| fetched.bits[fetched.left..].to_vec());
                 assert_eq!(kept, [[0; 16]], "what was given is wiped");
                 taken

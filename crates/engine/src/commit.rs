@@ -19,8 +19,8 @@ use crate::{Engine, Error};
 pub(crate) enum CommitResult<S: Stream> {
     /// It is on disk, and followed up.
     Done,
-    /// Nothing was written: decide again.
-    Refused(LaneGuard<S>, WhyDecideAgain),
+    /// Nothing was written: decide again on what is there now.
+    DecideAgain(LaneGuard<S>, WhyDecideAgain),
     /// The idempotency key was used already.
     Replayed,
 }
@@ -109,12 +109,12 @@ impl<S: Stream> InFlight<S> {
                 Ok(CommitResult::Done)
             }
             Err(CommitError::Conflict { .. }) => {
-                Ok(CommitResult::Refused(guard, WhyDecideAgain::Conflict))
+                Ok(CommitResult::DecideAgain(guard, WhyDecideAgain::Conflict))
             }
             Err(CommitError::GlobalStateChanged) => {
-                Ok(CommitResult::Refused(guard, WhyDecideAgain::GlobalStateChanged))
+                Ok(CommitResult::DecideAgain(guard, WhyDecideAgain::GlobalStateChanged))
             }
-            Err(CommitError::TooLate) => Ok(CommitResult::Refused(guard, WhyDecideAgain::Late)),
+            Err(CommitError::TooLate) => Ok(CommitResult::DecideAgain(guard, WhyDecideAgain::Late)),
             Err(CommitError::ReplyKept) => Ok(CommitResult::Replayed),
             Err(CommitError::Store(error)) => Err(error.into()),
             Err(CommitError::Unknown(why)) => {
@@ -148,13 +148,14 @@ impl<S: Stream> InFlight<S> {
         guard.set(next.clone());
         next.tell_story(&self.entry);
         ports::failpoint!("followup.cached", if is_walked);
+        // Wakes the followers of the log: SSE streams, waits, chats.
         engine.0.bus.publish(&self.entry);
         ports::failpoint!("followup.published", if is_walked);
         S::follow_up(engine, next, &self.entry);
         ports::failpoint!("followup.dispatched", if is_walked);
     }
 
-    /// It may be on disk. Only the store knows, and nothing is acknowledged before it said so.
+    /// The commit may be on disk: asks the store, and answers the caller only then.
     fn find_out(mut self, why: &str) {
         let Some(Pending { mut guard, result_sender }) = self.pending.take() else { return };
         let stream = self.entry.stream;
@@ -170,7 +171,7 @@ impl<S: Stream> InFlight<S> {
                     Ok(CommitResult::Done)
                 }
                 // mutant: commit-unknown-is-success
-                Ok(None) => Ok(CommitResult::Refused(guard, WhyDecideAgain::Conflict)),
+                Ok(None) => Ok(CommitResult::DecideAgain(guard, WhyDecideAgain::Conflict)),
                 Err(error) => {
                     let id = guard.id();
                     drop(guard);

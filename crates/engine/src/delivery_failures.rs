@@ -1,4 +1,4 @@
-//! What went wrong in channels, for those who watch over the house: prompts that reached nobody, and
+//! What went wrong in channels, for admins: prompts that reached nobody, and
 //! answers that were not theirs to give. Both are in the log. Nothing here decides anything.
 
 use std::sync::Arc;

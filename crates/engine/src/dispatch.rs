@@ -1,4 +1,4 @@
-//! The way out: whatever a session's state owes is carried out, once per process.
+//! Starts the pending work of a session (`Session::pending_work_iter`) that this node took on and is not doing yet.
 
 use std::sync::Mutex;
 
@@ -59,8 +59,8 @@ impl AtWork {
 }
 
 impl Engine {
-    /// Starts what this session owes and this node took on. Called after every commit; calling it
-    /// again does nothing.
+    /// Starts the pending work of this session that this node took on. Called after each commit of a session, and
+    /// when its newest state was read again; a second call starts nothing twice.
     pub(crate) fn dispatch(&self, session: &Durable<Session>) {
         // mutant: a-call-left-alone-at-the-end
         let is_closing = self.0.closing.has_begun();
@@ -82,7 +82,7 @@ impl Engine {
                     }
                 }
                 // A call may wait for a thaw, or for its tool to look at it again.
-                PendingWork::Wake if !is_closing => self.start_rechecks(session.state()),
+                PendingWork::Waits if !is_closing => self.start_rechecks(session.state()),
                 // Its executor is gone, and what became of it is being found out.
                 // mutant: a-cancel-waits-for-the-look begins
                 PendingWork::Stop { call, .. } => {
@@ -90,7 +90,7 @@ impl Engine {
                 }
                 // mutant: a-cancel-waits-for-the-look ends
                 // Another node's work, or the next start's.
-                PendingWork::Execute { .. } | PendingWork::Wake => {}
+                PendingWork::Execute { .. } | PendingWork::Waits => {}
             }
         }
         if !thinks {

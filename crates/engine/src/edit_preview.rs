@@ -2,11 +2,11 @@
 //! Nothing is stored, nothing is voted, and no call runs; a tool looks at the edited call as it does before a
 //! person is asked.
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::hold::{Edited, Hold, Judgement};
 use domain::id::HoldId;
 use domain::json::Arguments;
-use domain::policy::Decision;
+use domain::policy::PolicyDecision;
 use domain::refusal::Refusal;
 
 use crate::accounts::Caller;
@@ -41,7 +41,8 @@ impl Engine {
         let judge = |answer: &Answer, edited: Option<&Edited>| {
             hold.judge(answer, Some(hold.digest()), &by, edited, people, self.now())
         };
-        let approve = |arguments| Answer::Approve { scope: Scope::Once, arguments, note: None };
+        let approve =
+            |arguments| Answer::Approve { scope: ApprovalScope::Once, arguments, note: None };
         // Those who could not answer learn that before the tool is asked anything.
         judge(&approve(None), None)?;
         let looking = async {
@@ -73,7 +74,7 @@ impl Engine {
         // With a quorum the edit counts as the first vote.
         let may_approve = may_approve || shown.votes.iter().any(|vote| vote.by == *by.id());
         shown.votes.clear();
-        let is_allowed = matches!(self.verdict(&edited.call).decision, Decision::Allow);
+        let is_allowed = matches!(self.verdict(&edited.call).decision, PolicyDecision::Allow);
         Ok(EditPreview { hold: shown, is_allowed, may_approve })
     }
 }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use domain::call::{Call, Proposal};
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::external_hold::{ExternalHold, ExternalHoldCommand};
 use domain::grant::ClearedBy;
 use domain::hold::{
-    Callback, Decision as Decided, Hold, HoldOrigin, HoldOutcome, HoldState, HoldStateName,
-    Preview, Question, Risk, tag_of,
+    Callback, Decision, Hold, HoldOrigin, HoldOutcome, HoldState, HoldStateName, Preview, Question,
+    Risk, tag_of,
 };
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
 use domain::limits::{CONTEXT_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, PersonId, Requester};
-use domain::policy::Decision;
+use domain::policy::PolicyDecision;
 use domain::refusal::{AnswerFault, Refusal};
 use domain::session::default_audience;
 use domain::time::Timestamp;
@@ -73,11 +73,12 @@ impl Engine {
         new: NewHold,
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
-        caller.must_have(Scope::Ask)?;
+        caller.must_have(TokenScope::Ask)?;
         if let Some(freeze) = self.frozen() {
             return Err(Refusal::Frozen { reason: freeze.reason }.into());
         }
         let hold = Arc::new(self.plan_hold(caller, new).await?);
+        self.note_files_of_hold(caller, &hold).await?;
         self.open_external(hold, &caller.actor, keep).await
     }
 
@@ -124,13 +125,13 @@ impl Engine {
         new.question.check().map_err(|refused| invalid(&refused.field, refused.why))?;
         if let Some(callback) = &new.callback {
             self.0
-                .courier
+                .callback_sender
                 .accepts(&callback.url, &callback.secret_env)
                 .map_err(|why| invalid("callback", why.into()))?;
         }
         self.must_have_room(caller).await?;
         let now = self.now();
-        let id = HoldId::new(now.as_ms(), self.0.chance.bits());
+        let id = HoldId::new(now.as_ms(), self.0.rng.bits());
         let requester = caller.actor.accountable().cloned();
         let requested_by = caller.requester();
         let call = match new.call {
@@ -141,16 +142,16 @@ impl Engine {
         };
         let verdict = call.as_ref().map(|call| self.verdict(call));
         let (admitted, expires_ms) = match &verdict {
-            Some(verdict) => self.asked(verdict, requested_by, None),
+            Some(verdict) => self.audience_and_expiry(verdict, requested_by, None),
             None => (self.everybody(requested_by), self.0.policy.default_expires_ms()),
         };
         let tool = call.as_ref().map(|call| &*call.tool);
         let audience = self.narrowed(admitted, new.audience, tool, requested_by)?;
         let state = match verdict.as_ref().map(|verdict| (&verdict.decision, verdict.rule())) {
-            Some((Decision::Allow, rule)) if new.question == Question::Approve => {
+            Some((PolicyDecision::Allow, rule)) if new.question == Question::Approve => {
                 automatic(true, rule, now)
             }
-            Some((Decision::Deny, rule)) => automatic(false, rule, now),
+            Some((PolicyDecision::Deny, rule)) => automatic(false, rule, now),
             _ => HoldState::Pending,
         };
         if state == HoldState::Pending
@@ -196,6 +197,7 @@ impl Engine {
             expires_at: Some(now.plus_ms(expires_in)),
             claimed_by: None,
             votes: Vec::new(),
+            comments: Vec::new(),
             two_phase: false,
             outcome: None,
         })
@@ -209,8 +211,14 @@ impl Engine {
         arguments: Arguments,
     ) -> Result<Call, Refusal> {
         // We know nothing of the tool but its name and who speaks for it.
-        let unknown =
-            Tool::new(tool, "", json!({}), Effects::AtMostOnce, Place::Client, &caller.key_space());
+        let unknown = Tool::new(
+            tool,
+            "",
+            json!({}),
+            Effects::AtMostOnce,
+            Place::Client,
+            &caller.stable_name(),
+        );
         let tool = unknown
             .map_err(|why| Refusal::AnswerInvalid { field: "call".into(), why: why.into() })?;
         let proposal = Proposal {
@@ -394,8 +402,8 @@ impl Engine {
 
     /// The same in the background, until the store lets it.
     pub(crate) fn start_waking_outside(&self) {
-        let house = self.house();
-        if !house.was_frozen || house.frozen.is_some() {
+        let global = self.global_state();
+        if !global.was_frozen || global.frozen.is_some() {
             return;
         }
         let engine = self.clone();
@@ -435,6 +443,7 @@ fn missing_rule(tool: &str, wanted: &NewAudience) -> String {
 }
 
 fn automatic(allowed: bool, rule: Option<&str>, at: Timestamp) -> HoldState {
-    let decision = Decided::Automatic { allowed, by: ClearedBy::Rule(rule.map(str::to_owned)), at };
+    let decision =
+        Decision::Automatic { allowed, by: ClearedBy::Rule(rule.map(str::to_owned)), at };
     if allowed { HoldState::Approved(decision) } else { HoldState::Denied(decision) }
 }

@@ -60,7 +60,7 @@ pub(crate) fn committed(entry: &Entry) {
 
 fn reach(entry: &Entry, which: usize) {
     let points = match entry.stream {
-        StreamId::Global => Some(["house.before_commit", "house.committed"]),
+        StreamId::Global => Some(["global.before_commit", "global.committed"]),
         StreamId::ExternalHold(_) => Some(["outside.before_commit", "outside.committed"]),
         StreamId::Session(_) => {
             let has = |is: &fn(&SessionEvent) -> bool| {

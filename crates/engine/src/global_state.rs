@@ -10,21 +10,19 @@ use domain::session::Session;
 use futures_util::{StreamExt as _, stream};
 
 use crate::accounts::Caller;
-use crate::limits::STARTS_WITHIN;
+use crate::limits::{LOOK_AT_OTHERS_EVERY, SEEN_BY_ALL_WITHIN, STARTS_WITHIN, WAKES_AT_ONCE};
 use crate::retry::store_backoff;
 use crate::stream::GlobalId;
 use crate::{Engine, Error};
 
 /// How long a thaw waits until everything was looked at.
 const WAKES_WITHIN: Duration = Duration::from_secs(2);
-/// Sessions that are woken at once after a thaw.
-const WAKES_AT_ONCE: usize = 32;
 
 impl Engine {
     /// The global state as this node last knew it. Commits that depend on it name its version, and the store
     /// refuses a stale one.
-    pub(crate) fn house(&self) -> Arc<GlobalState> {
-        self.0.house.last_known(GlobalId).map(|house| house.state().clone()).unwrap_or_default()
+    pub(crate) fn global_state(&self) -> Arc<GlobalState> {
+        self.0.global.last_known(GlobalId).map(|global| global.state().clone()).unwrap_or_default()
     }
 
     pub(crate) async fn change_global(
@@ -38,23 +36,23 @@ impl Engine {
     /// Whether all is frozen, as the store has it: other nodes may have frozen it. Asked right before
     /// something starts; where no other node writes, what is known here is all there is.
     pub(crate) async fn is_frozen_now(&self) -> Result<bool, Error> {
-        let house = match self.0.store.is_shared() {
-            true => self.refresh_house().await?,
-            false => self.house(),
+        let global = match self.0.store.is_shared() {
+            true => self.refresh_global().await?,
+            false => self.global_state(),
         };
-        Ok(house.frozen.is_some())
+        Ok(global.frozen.is_some())
     }
 
     /// Whether anybody ever logged in.
     pub fn somebody_logged_in(&self) -> bool {
-        self.house().used
+        self.global_state().used
     }
 
     pub fn frozen(&self) -> Option<domain::global_state::Freeze> {
-        self.house().frozen.clone()
+        self.global_state().frozen.clone()
     }
 
-    /// When this returns no call begins on this node before the thaw, whatever its tool host waits for.
+    /// When this returns no call begins on any living node before the thaw, whatever its tool host waits for.
     pub async fn freeze(&self, caller: &Caller, reason: &str) -> Result<(), Error> {
         caller.must_be_admin()?;
         let by = caller.actor.clone();
@@ -69,7 +67,25 @@ impl Engine {
                 tracing::warn!("a tool host is slow to begin a call that it was given before the freeze");
             }
         }
-        Ok(())
+        self.frozen_everywhere(self.global_state().version).await
+    }
+
+    /// Waits until every other node acts by it. One that is not heard of is taken for gone before this gives up.
+    async fn frozen_everywhere(&self, version: u64) -> Result<(), Error> {
+        self.0.store.note_global_seen(version);
+        let all = async {
+            while !self.0.store.all_have_seen(version).await? {
+                self.0.clock.sleep(LOOK_AT_OTHERS_EVERY).await;
+            }
+            Ok::<(), Error>(())
+        };
+        tokio::select! {
+            biased;
+            seen = all => seen,
+            () = self.0.clock.sleep(SEEN_BY_ALL_WITHIN) => Err(Error::Unavailable(
+                "it is frozen, but not every node has confirmed that yet; try again".into(),
+            )),
+        }
     }
 
     /// Thawing lets everything go on that waited: it is looked at again first. A session with a slow commit does
@@ -125,7 +141,7 @@ impl Engine {
         }
     }
 
-    async fn wake(&self, session: SessionId) -> Result<(), Error> {
+    pub(crate) async fn wake(&self, session: SessionId) -> Result<(), Error> {
         // What is remembered may be older than the row that says what is owed.
         self.refresh::<Session>(session).await?;
         // Also calls of a node that died, which could not start again while it was frozen. This does not wait

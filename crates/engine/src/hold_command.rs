@@ -14,7 +14,7 @@ use crate::{Engine, Error};
 
 impl Engine {
     /// Does it, and gives the hold as it is after everything that followed from it.
-    pub(crate) async fn change_hold(
+    pub(crate) async fn submit_to_hold(
         &self,
         actor: &Actor,
         hold: &Hold,

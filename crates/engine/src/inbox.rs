@@ -6,7 +6,7 @@ use domain::hold::{Hold, HoldStateName, QuestionKind, Risk};
 use domain::id::{HoldId, SessionId};
 use domain::person::PersonId;
 use domain::time::Timestamp;
-use ports::store::{COUNT_MAX, HoldOrder, HoldQuery, PersonWithRoles};
+use ports::store::{COUNT_MAX, HoldOrder, HoldQuery, PersonWithRoles, Viewer};
 
 use crate::accounts::Caller;
 use crate::limits::EXPIRING_SOON_MS;
@@ -209,6 +209,20 @@ impl Engine {
         let expiring_soon = expiring_soon.min(mine);
         let critical = critical.min(mine - expiring_soon);
         Ok(InboxCounts { open, mine, expiring_soon, critical, decided, is_exact })
+    }
+}
+
+impl Engine {
+    /// How many holds wait for an answer of this person, who need not be here.
+    pub(crate) async fn count_waiting(&self, who: &PersonId) -> Result<usize, Error> {
+        let Some(person) = self.people().get(who) else { return Ok(0) };
+        let query = HoldQuery {
+            state: Some(HoldStateName::Pending),
+            audience: Some((who.clone(), person.roles.iter().cloned().collect())),
+            expires_after: Some(self.now()),
+            ..HoldQuery::all(Viewer::Everything, 1)
+        };
+        Ok(self.0.store.count_holds(query).await?)
     }
 }
 

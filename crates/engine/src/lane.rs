@@ -108,7 +108,7 @@ impl<S: Stream> Lanes<S> {
 
     pub(crate) async fn enter(self: &Arc<Self>, id: S::Id) -> LaneGuard<S> {
         let lock = self.slots().lock_of(id, self.room);
-        // mutant: two-turns-at-once
+        // mutant: two-commands-at-once
         let guard = lock.lock_owned().await;
         LaneGuard { lanes: self.clone(), id, _guard: guard }
     }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_has_one_turn_at_a_time_and_others_do_not_wait_for_it() {
+    async fn a_stream_is_locked_by_one_command_at_a_time_and_others_do_not_wait_for_it() {
         let lanes = lanes(4);
         let mut first = lanes.enter(id(1)).await;
         first.set(session(1, 5));

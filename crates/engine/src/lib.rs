@@ -1,5 +1,5 @@
-//! The engine: one way in (a command is decided on and committed), one way out (whatever the new
-//! state owes is carried out, and comes back as a command).
+//! The engine: one way in (a command is decided on and committed), one way out (the pending work of the new
+//! state is started, and its result comes back as a command).
 //!
 //! Nothing here is remembered only in memory. Each stream has a lane that keeps its newest state, but every
 //! commit names the version it was decided on: a state that another node has overtaken costs a retry and
@@ -13,7 +13,9 @@ mod asked_before;
 mod branch;
 mod call_title;
 mod changed_tools;
+mod chat_records;
 mod clock;
+mod comment;
 mod commit;
 mod delivery_failures;
 mod deltas;
@@ -25,12 +27,18 @@ mod external_hold;
 #[cfg(feature = "failpoints")]
 mod failpoint_names;
 mod figures;
+mod files;
 mod global_state;
+mod held_back;
 mod hold_command;
 mod inbox;
 mod lane;
 mod limits;
+mod mcp_connections;
 mod nested_hold;
+mod others;
+mod own_notes;
+mod push;
 mod read;
 mod records;
 mod recover;
@@ -38,6 +46,7 @@ mod retention;
 mod retry;
 mod rule_study;
 mod ruling;
+mod saved_views;
 mod secret_reveal;
 mod secrets;
 mod session;
@@ -63,8 +72,8 @@ use domain::id::NodeId;
 use domain::person::People;
 use domain::policy::Policy;
 use domain::session::Session;
-use ports::clock::{Chance, Clock};
-use ports::courier::Courier;
+use ports::callback::CallbackSender;
+use ports::clock::{Clock, Rng};
 use ports::model::Model;
 use ports::start_gate::StartGate;
 use ports::store::Store;
@@ -77,19 +86,23 @@ use tokio_util::task::TaskTracker;
 pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
 pub use answer::Answering;
 pub use asked_before::{AskedBefore, DAY_MS, LastDenial, OutcomeCounts, RecentCounts};
-pub use clock::{SystemChance, SystemClock};
+pub use chat_records::ChatRecords;
+pub use clock::{SystemClock, SystemRng};
 pub use delivery_failures::{ChannelFailure, Undelivered};
 pub use deltas::Spoken;
 pub use edit_preview::EditPreview;
 pub use error::Error;
 pub use external_hold::{NewAudience, NewHold, Reported};
 pub use figures::{DayFigures, Figures, PersonFigures, Quantiles};
+pub use files::{FileBytes, FileError, Upload};
 pub use inbox::{HoldFilter, InboxCounts, InboxSection};
 pub use limits::{EXPIRING_SOON_MS, Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
+pub use push::{NewSubscription, Subscription};
 pub use read::Until;
 pub use rule_study::{
     Explained, GrantMatches, ImaginedCall, PolicyReplay, RulingChange, RulingName,
 };
+pub use saved_views::SavedView;
 pub use secret_reveal::Revealed;
 pub use session::{MessageReceipt, NewMessage, NewSession};
 pub use snooze::Snooze;
@@ -101,7 +114,7 @@ pub struct AgentSetup {
     pub id: Arc<str>,
     pub instructions: Option<String>,
     pub model: Arc<dyn Model>,
-    /// Names of tools of the house, and of boxes of them.
+    /// Names of the tools of this engine, and of boxes of them.
     pub tools: Vec<Arc<str>>,
     pub while_pending: WhilePending,
     pub run_as_decided: bool,
@@ -116,8 +129,8 @@ pub struct Setup {
     pub node: NodeId,
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
-    pub chance: Arc<dyn Chance>,
-    pub courier: Arc<dyn Courier>,
+    pub rng: Arc<dyn Rng>,
+    pub callback_sender: Arc<dyn CallbackSender>,
     pub people: People,
     pub policy: Policy,
     pub agents: Vec<AgentSetup>,
@@ -133,8 +146,8 @@ pub(crate) struct EngineInner {
     pub(crate) node: NodeId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) chance: Arc<dyn Chance>,
-    pub(crate) courier: Arc<dyn Courier>,
+    pub(crate) rng: Arc<dyn Rng>,
+    pub(crate) callback_sender: Arc<dyn CallbackSender>,
     pub(crate) people: People,
     pub(crate) policy: Policy,
     pub(crate) agents: HashMap<Arc<str>, AgentSetup>,
@@ -142,7 +155,7 @@ pub(crate) struct EngineInner {
     pub(crate) limits: Limits,
     pub(crate) sessions: Arc<lane::Lanes<Session>>,
     pub(crate) external_holds: Arc<lane::Lanes<ExternalHold>>,
-    pub(crate) house: Arc<lane::Lanes<GlobalState>>,
+    pub(crate) global: Arc<lane::Lanes<GlobalState>>,
     pub(crate) live: deltas::Live,
     pub(crate) bus: watch::Bus,
     pub(crate) timers: timers::Timers,
@@ -156,7 +169,12 @@ pub(crate) struct EngineInner {
     pub(crate) start_gate: StartGate,
     /// Tasks that look after a thaw at what waited.
     pub(crate) waking: tokio::sync::watch::Sender<usize>,
+    pub(crate) held_back: held_back::HeldBackSessions,
+    /// One more whenever this node is to take over what others left.
+    pub(crate) takeovers: tokio::sync::watch::Sender<u64>,
+    pub(crate) uploads: files::Uploads,
     pub(crate) closing: shutdown::Closing,
+    pub(crate) push: push::PushDesk,
 }
 
 impl Engine {
@@ -166,7 +184,7 @@ impl Engine {
         Engine::start_with(setup, Vec::new()).await
     }
 
-    /// The same, with tools that may change while the house runs.
+    /// The same, with tools that may change while the engine runs.
     pub async fn start_with(
         setup: Setup,
         toolboxes: Vec<Arc<dyn Toolbox>>,
@@ -180,15 +198,15 @@ impl Engine {
             node: setup.node,
             store: setup.store,
             clock: setup.clock,
-            chance: setup.chance,
-            courier: setup.courier,
+            rng: setup.rng,
+            callback_sender: setup.callback_sender,
             people: setup.people,
             policy: setup.policy,
             agents,
             tools,
             sessions: Arc::new(lane::Lanes::new(setup.limits.cached_sessions)),
             external_holds: Arc::new(lane::Lanes::new(setup.limits.cached_sessions)),
-            house: Arc::new(lane::Lanes::new(1)),
+            global: Arc::new(lane::Lanes::new(1)),
             limits: setup.limits,
             live: deltas::Live::default(),
             bus: watch::Bus::new(),
@@ -201,7 +219,11 @@ impl Engine {
             runtime: Handle::current(),
             start_gate: StartGate::default(),
             waking: tokio::sync::watch::Sender::new(0),
+            held_back: held_back::HeldBackSessions::default(),
+            takeovers: tokio::sync::watch::Sender::new(0),
+            uploads: files::Uploads::default(),
             closing: shutdown::Closing::default(),
+            push: push::PushDesk::default(),
         }));
         engine.load::<GlobalState>(stream::GlobalId).await?;
         engine.note_policy().await?;
@@ -211,6 +233,7 @@ impl Engine {
         engine.start_timers();
         engine.start_deliveries();
         engine.start_forgetting();
+        engine.start_hearing_others();
         Ok(engine)
     }
 

@@ -9,14 +9,14 @@ use domain::call::Call;
 use domain::caption::Caption;
 use domain::digest::Framed;
 use domain::external_hold::ExternalHoldCommand;
-use domain::hold::{CancelReason, Hold, HoldCommand, HoldOrigin, HoldState, Preview, Risk, tag_of};
+use domain::hold::{CancelReason, Hold, HoldCommand, HoldOrigin, HoldState, Preview, tag_of};
 use domain::id::{Bits, CallId, HoldId, StreamId};
 use domain::limits::CONTEXT_BYTES_MAX;
 use domain::person::Actor;
 use domain::refusal::{AnswerFault, Refusal};
 use domain::scrub::Scrubber;
 use domain::visible::visible;
-use ports::asker::{Answered, Asked, Asker};
+use ports::nested_question::{NestedAnswer, NestedAsker, NestedQuestion};
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, SemaphorePermit};
 
@@ -25,37 +25,37 @@ use crate::{Engine, Error};
 /// Questions that are looked for when the call that asked them was interrupted.
 const QUESTIONS_MAX: u32 = 64;
 
-pub(crate) struct CallAsker<'a> {
+pub(crate) struct NestedHoldAsker<'a> {
     engine: &'a Engine,
     call: Arc<Call>,
     attempt: u32,
     /// Given back while people think: others need not wait for them.
-    turn: Mutex<Option<SemaphorePermit<'a>>>,
+    permit: Mutex<Option<SemaphorePermit<'a>>>,
     asked: AtomicU32,
     /// What the host was given in place of references must not come back as a question.
     scrubber: &'a Scrubber,
 }
 
-impl<'a> CallAsker<'a> {
+impl<'a> NestedHoldAsker<'a> {
     pub(crate) fn new(
         engine: &'a Engine,
         call: Arc<Call>,
         attempt: u32,
-        turn: SemaphorePermit<'a>,
+        permit: SemaphorePermit<'a>,
         scrubber: &'a Scrubber,
-    ) -> CallAsker<'a> {
-        let (turn, asked) = (Mutex::new(Some(turn)), AtomicU32::new(0));
-        CallAsker { engine, call, attempt, turn, asked, scrubber }
+    ) -> NestedHoldAsker<'a> {
+        let (permit, asked) = (Mutex::new(Some(permit)), AtomicU32::new(0));
+        NestedHoldAsker { engine, call, attempt, permit, asked, scrubber }
     }
 
-    fn tells_a_secret(&self, asked: &Asked) -> bool {
+    fn tells_a_secret(&self, asked: &NestedQuestion) -> bool {
         let question = format!("{:?}", asked.question);
         asked.title.clone().scrubbed(self.scrubber) != asked.title
             || self.scrubber.scrub_value(&asked.shown) != asked.shown
             || self.scrubber.scrub(&question) != question
     }
 
-    async fn put(&self, asked: Asked) -> Result<Answered, Error> {
+    async fn put(&self, asked: NestedQuestion) -> Result<NestedAnswer, Error> {
         let engine = self.engine;
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let id = question_id(self.call.id, self.attempt, number);
@@ -83,28 +83,30 @@ impl<'a> CallAsker<'a> {
         withdrawn.disarm();
         engine.0.bus.sweep(stream, 1);
         Ok(match decided.state.decision().and_then(|decision| decision.vote()) {
-            Some(vote) => Answered::Given(vote.answer.clone()),
-            None => Answered::Nobody { why: format!("the question is {}", decided.state.name()) },
+            Some(vote) => NestedAnswer::Given(vote.answer.clone()),
+            None => {
+                NestedAnswer::Nobody { why: format!("the question is {}", decided.state.name()) }
+            }
         })
     }
 }
 
 #[async_trait]
-impl Asker for CallAsker<'_> {
-    async fn ask(&self, asked: Asked) -> Answered {
+impl NestedAsker for NestedHoldAsker<'_> {
+    async fn ask(&self, asked: NestedQuestion) -> NestedAnswer {
         if !self.scrubber.is_idle() && self.tells_a_secret(&asked) {
             tracing::warn!(call = %self.call.id, "a question of a running call would tell a secret, and is not put");
-            return Answered::Nobody { why: "the question would tell a secret".into() };
+            return NestedAnswer::Nobody { why: "the question would tell a secret".into() };
         }
-        drop(self.turn.lock().await.take());
+        drop(self.permit.lock().await.take());
         let answered = match self.put(asked).await {
             Ok(answered) => answered,
             Err(error) => {
                 tracing::warn!(call = %self.call.id, %error, "a question of a running call could not be put");
-                Answered::Nobody { why: error.to_string() }
+                NestedAnswer::Nobody { why: error.to_string() }
             }
         };
-        *self.turn.lock().await = self.engine.0.executing.acquire().await.ok();
+        *self.permit.lock().await = self.engine.0.executing.acquire().await.ok();
         answered
     }
 }
@@ -134,10 +136,10 @@ fn question_id(call: CallId, attempt: u32, number: u32) -> HoldId {
         .number("attempt", attempt.into())
         .number("number", number.into())
         .finish();
-    let mut chance = [0; 16];
-    chance.copy_from_slice(&digest.as_bytes()[..16]);
+    let mut rng = [0; 16];
+    rng.copy_from_slice(&digest.as_bytes()[..16]);
     let ms = (call.0.0 >> 80) as i64;
-    HoldId(Bits::new(ms, u128::from_le_bytes(chance)))
+    HoldId(Bits::new(ms, u128::from_le_bytes(rng)))
 }
 
 /// A title of ours is made of visible text already.
@@ -149,7 +151,12 @@ fn shown_title(title: Caption) -> Caption {
 }
 
 impl Engine {
-    async fn plan_question(&self, call: &Call, id: HoldId, asked: Asked) -> Result<Hold, Error> {
+    async fn plan_question(
+        &self,
+        call: &Call,
+        id: HoldId,
+        asked: NestedQuestion,
+    ) -> Result<Hold, Error> {
         let invalid =
             |field: &str, why: AnswerFault| Refusal::AnswerInvalid { field: field.into(), why };
         asked.question.check().map_err(|refused| invalid(&refused.field, refused.why))?;
@@ -160,8 +167,11 @@ impl Engine {
         let session = self.load_session(session).await?;
         let requester = session.requester().cloned();
         let verdict = self.verdict(call);
-        let (audience, expires_ms) =
-            self.asked(&verdict, session.requested_by(), session.home.as_ref());
+        let (audience, expires_ms) = self.audience_and_expiry(
+            &verdict,
+            session.requester_and_login_makers(),
+            session.home.as_ref(),
+        );
         if !audience.is_satisfiable(requester.as_ref(), &self.0.people) {
             return Err(invalid("audience", "nobody may be asked about this call".into()).into());
         }
@@ -172,7 +182,7 @@ impl Engine {
             version: 1,
             question: asked.question,
             state: HoldState::Pending,
-            risk: verdict.risk.max(Risk::Low),
+            risk: verdict.risk,
             tag: tag_of(id),
             title: shown_title(asked.title),
             origin: HoldOrigin::RunningCall { agent: call.agent.clone() },
@@ -190,6 +200,7 @@ impl Engine {
             expires_at: Some(now.plus_ms(expires_ms)),
             claimed_by: None,
             votes: Vec::new(),
+            comments: Vec::new(),
             two_phase: false,
             outcome: None,
         })

@@ -25,7 +25,7 @@ impl Until {
     fn is_reached(self, hold: &Hold) -> bool {
         match self {
             Until::Decided => !hold.is_pending(),
-            Until::Settled => hold.is_settled(),
+            Until::Settled => hold.is_finished(),
         }
     }
 }

@@ -11,7 +11,6 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use domain::call::Call;
 use domain::id::{CallId, SessionId};
@@ -38,15 +37,15 @@ use crate::{Engine, Error};
 pub(crate) struct Recovering {
     left: AtomicUsize,
     over: Notify,
-    /// Turns to look, for each tool by itself: a tool that hangs holds up no other.
+    /// Permits to look, for each tool by itself: a tool that hangs holds up no other.
     looks: Mutex<HashMap<Arc<str>, Arc<Semaphore>>>,
 }
 
 impl Recovering {
     fn looks_of(&self, tool: &Arc<str>) -> Arc<Semaphore> {
         let mut looks = self.looks.lock().unpoisoned();
-        let turns = || Arc::new(Semaphore::new(LOOKS_AT_ONCE));
-        looks.entry(tool.clone()).or_insert_with(turns).clone()
+        let permits = || Arc::new(Semaphore::new(LOOKS_AT_ONCE));
+        looks.entry(tool.clone()).or_insert_with(permits).clone()
     }
 }
 
@@ -139,10 +138,9 @@ impl Engine {
         tracing::error!(%session, %error, "a session could not be recovered; trying again");
         let engine = self.clone();
         self.spawn(async move {
-            let mut pause = Duration::from_millis(100);
+            let mut backoff = store_backoff();
             while !engine.0.closing.has_begun() {
-                engine.0.clock.sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(5));
+                engine.sleep_before_retry(&mut backoff).await;
                 match engine.recover_session(session).await {
                     Ok(()) | Err(Error::Refused(_)) => break,
                     Err(_) => {}
@@ -203,7 +201,7 @@ impl Engine {
     async fn recover_call(&self, session: &Session, orphan: &Orphan, stop: CancellationToken) {
         let Orphan { id, attempt, call, .. } = orphan;
         self.withdraw_questions(*id, *attempt).await;
-        let mut pause = Duration::from_millis(100);
+        let mut backoff = store_backoff();
         let known = loop {
             match self.secrets_of(session).await {
                 Ok(known) => break known,
@@ -212,8 +210,7 @@ impl Engine {
                     tracing::error!(call = %id, %error, "a call could not be recovered; trying again");
                 }
             }
-            self.0.clock.sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(5));
+            self.sleep_before_retry(&mut backoff).await;
         };
         let Some(found) = self.look_bounded(orphan, &stop).await else { return };
         let found = clean(found, &scrubber(Some(call), &known));
@@ -255,10 +252,10 @@ impl Engine {
             );
             Some(Recovered::Unknown { evidence })
         };
-        let turns = self.0.recovering.looks_of(&orphan.call.tool);
+        let permits = self.0.recovering.looks_of(&orphan.call.tool);
         let look = async {
-            let _turn = turns.acquire().await;
-            // From here, so that no call is given up while others have their turn.
+            let _permit = permits.acquire().await;
+            // From here, so that no call is given up while others look.
             tokio::select! {
                 biased;
                 found = AssertUnwindSafe(self.look_for(orphan)).catch_unwind() => Some(found),

@@ -1,5 +1,5 @@
-//! What is kept for a while only, and goes when its time is up: replies under idempotency keys, and
-//! notes that say themselves until when.
+//! What is kept for a while only, and goes when its time is up: replies under idempotency keys,
+//! notes that say themselves until when, and files that nothing refers to.
 
 use std::time::Duration;
 
@@ -23,6 +23,9 @@ impl Engine {
                 }
                 if let Err(error) = engine.0.store.forget_notes(now).await {
                     tracing::warn!(%error, "old notes could not be forgotten; the next try is in an hour");
+                }
+                if let Err(error) = engine.forget_files().await {
+                    tracing::warn!(%error, "unused files could not be removed; the next try is in an hour");
                 }
                 while engine.now().ms_since(now) < EVERY_MS {
                     tokio::select! {

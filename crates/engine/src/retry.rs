@@ -11,6 +11,6 @@ pub(crate) fn store_backoff() -> Backoff {
 
 impl Engine {
     pub(crate) async fn sleep_before_retry(&self, backoff: &mut Backoff) {
-        self.0.clock.sleep(backoff.wait(self.0.chance.bits())).await;
+        self.0.clock.sleep(backoff.wait(self.0.rng.bits())).await;
     }
 }

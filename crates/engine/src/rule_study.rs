@@ -8,10 +8,10 @@ use domain::call::Call;
 use domain::digest::Digest;
 use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::{ClearedBy, Grant};
-use domain::hold::{Decision as Decided, Hold, HoldState};
+use domain::hold::{Decision, Hold, HoldState};
 use domain::id::{GrantId, HoldId};
 use domain::json::Arguments;
-use domain::policy::{Decision, Facts, Verdict};
+use domain::policy::{Facts, PolicyDecision, Verdict};
 use domain::refusal::Refusal;
 use domain::sql_facts::SqlFacts;
 use domain::time::Timestamp;
@@ -89,11 +89,11 @@ impl RulingName {
         }
     }
 
-    pub fn of(decision: &Decision) -> RulingName {
+    pub fn of(decision: &PolicyDecision) -> RulingName {
         match decision {
-            Decision::Allow => RulingName::Allow,
-            Decision::Ask(_) => RulingName::Ask,
-            Decision::Deny => RulingName::Deny,
+            PolicyDecision::Allow => RulingName::Allow,
+            PolicyDecision::Ask(_) => RulingName::Ask,
+            PolicyDecision::Deny => RulingName::Deny,
         }
     }
 }
@@ -125,7 +125,7 @@ impl Engine {
                 None => Ok((None, None)),
                 Some(host) => match inspect_call(host, &imagined.arguments, None, &[]).await {
                     Ok(looked) => Ok((looked.prepared.context.sql, None)),
-                    Err(why) => Ok((None, Some(why))),
+                    Err(why) => Ok((None, Some(why.for_the_model()))),
                 },
             }
         };
@@ -273,10 +273,10 @@ fn rulings_of(entry: &Entry) -> Vec<(&Call, RulingName, Option<HoldId>)> {
             Event::ExternalHold(HoldEvent::Opened { hold }) => {
                 let Some(call) = &hold.call else { continue };
                 let ruling = match &hold.state {
-                    HoldState::Approved(Decided::Automatic { by: ClearedBy::Rule(_), .. }) => {
+                    HoldState::Approved(Decision::Automatic { by: ClearedBy::Rule(_), .. }) => {
                         RulingName::Allow
                     }
-                    HoldState::Denied(Decided::Automatic { .. }) => RulingName::Deny,
+                    HoldState::Denied(Decision::Automatic { .. }) => RulingName::Deny,
                     _ => RulingName::Ask,
                 };
                 rulings.push((&**call, ruling, Some(hold.id)));

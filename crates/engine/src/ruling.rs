@@ -10,9 +10,9 @@ use domain::id::{CallId, SessionId, StreamId};
 use domain::json::Arguments;
 use domain::message::Part;
 use domain::person::{Audience, Requester};
-use domain::policy::{Decision, Facts, Verdict};
-use domain::refusal::Refusal;
-use domain::schema::restore;
+use domain::policy::{Facts, PolicyDecision, Verdict};
+use domain::refusal::{AnswerFault, Refusal};
+use domain::schema::{SchemaErrors, restore};
 use domain::scrub::Scrubber;
 use domain::secret::{Sealed, SecretValue, references, unsealed};
 use domain::session::{
@@ -24,8 +24,8 @@ use ports::model::WrittenCall;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
 use crate::call_title::call_title;
-use crate::secrets::{scope_of, scrubbed_preview, secrets_written};
-use crate::{AgentSetup, Engine};
+use crate::secrets::{scrubbed_preview, secrets_written, stream_of_secrets};
+use crate::{AgentSetup, Engine, Error};
 
 impl Engine {
     pub(crate) async fn rule_turn(
@@ -38,7 +38,7 @@ impl Engine {
         let rationale = rationale(beside);
         let mut ruled = Vec::with_capacity(calls.len());
         for (index, call) in calls.into_iter().enumerate() {
-            let id = CallId::new(self.now().as_ms(), self.0.chance.bits());
+            let id = CallId::new(self.now().as_ms(), self.0.rng.bits());
             let offered = self.0.tools.offered(agent);
             let host = offered.host(&call.tool);
             let ruling = match host {
@@ -120,7 +120,9 @@ impl Engine {
         let tool = host.tool();
         let ToolInspection { mut prepared, blind } = match looked {
             Ok(looked) => looked,
-            Err(why) => return malformed(format!("The call was not run. {why}")),
+            Err(why) => {
+                return malformed(format!("The call was not run. {}", why.for_the_model()));
+            }
         };
         let proposal = Proposal {
             id,
@@ -133,20 +135,20 @@ impl Engine {
         };
         let call = Arc::new(Call::propose(proposal, tool));
         let verdict = self.verdict(&call);
-        if let Decision::Deny = verdict.decision {
+        if let PolicyDecision::Deny = verdict.decision {
             return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) };
         }
         // A secret goes nowhere on a rule's word alone: who gave it did not say for which tool.
         let gives_a_secret = !references(call.arguments.value(), &call.secrets).is_empty();
         let must_ask =
             blind || prepared.ask.is_some() || tool.place != Place::Server || gives_a_secret;
-        if let (Decision::Allow, false) = (&verdict.decision, must_ask) {
+        if let (PolicyDecision::Allow, false) = (&verdict.decision, must_ask) {
             return Ruling::Allowed {
                 call,
                 by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
             };
         }
-        let mut spec = self.spec(&call, &verdict, prepared, session, rationale);
+        let mut spec = self.hold_spec(&call, &verdict, prepared, session, rationale);
         spec.preview.warnings.extend(self.warn_of_secrets(&call, &known));
         if !spec.audience.is_satisfiable(session.requester(), &self.0.people) {
             return malformed(format!(
@@ -161,7 +163,7 @@ impl Engine {
         self.0.policy.rule(&Facts::of(call))
     }
 
-    fn spec(
+    fn hold_spec(
         &self,
         call: &Call,
         verdict: &Verdict,
@@ -169,8 +171,11 @@ impl Engine {
         session: &Session,
         rationale: Option<&str>,
     ) -> HoldSpec {
-        let (audience, expires_ms) =
-            self.asked(verdict, session.requested_by(), session.home.as_ref());
+        let (audience, expires_ms) = self.audience_and_expiry(
+            verdict,
+            session.requester_and_login_makers(),
+            session.home.as_ref(),
+        );
         let mut preview = prepared.preview;
         let mut risk = verdict.risk;
         if let Some(ask) = prepared.ask {
@@ -182,7 +187,7 @@ impl Engine {
             risk,
             title: prepared.title.unwrap_or_else(|| call_title(call)),
             preview,
-            context: prepared.shown,
+            shown: prepared.shown,
             rationale: rationale.map(str::to_owned),
             audience: audience.into(),
             rule: verdict.rule().map(str::to_owned),
@@ -192,18 +197,18 @@ impl Engine {
 
     /// Whom a verdict asks and for how long. Where no rule asks (the tool itself does), those are
     /// asked who are asked when a rule names nobody.
-    pub(crate) fn asked(
+    pub(crate) fn audience_and_expiry(
         &self,
         verdict: &Verdict,
         requester: Requester<'_>,
         home: Option<&Home>,
     ) -> (Audience, u64) {
         match &verdict.decision {
-            Decision::Ask(ask) if ask.expires_by_rule => {
+            PolicyDecision::Ask(ask) if ask.expires_by_rule => {
                 (audience_for(ask, requester), ask.expires_ms)
             }
-            Decision::Ask(ask) => (audience_for(ask, requester), self.expires_ms(home)),
-            Decision::Allow | Decision::Deny => {
+            PolicyDecision::Ask(ask) => (audience_for(ask, requester), self.expires_ms(home)),
+            PolicyDecision::Allow | PolicyDecision::Deny => {
                 (default_audience(requester), self.expires_ms(home))
             }
         }
@@ -221,7 +226,7 @@ impl Engine {
         hold: &Hold,
         arguments: Arguments,
         new: &[Sealed],
-    ) -> Result<Edited, Refusal> {
+    ) -> Result<Edited, Error> {
         let invalid =
             |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why: why.into() };
         let call = hold.call.as_ref().ok_or_else(|| invalid("there is no call to edit".into()))?;
@@ -232,7 +237,7 @@ impl Engine {
             }
             None => arguments,
         };
-        let (revised, preview, asks, title) = match self.0.tools.get(&call.tool) {
+        let (revised, preview, asks, title, risk) = match self.0.tools.get(&call.tool) {
             // What the editor was shown is another tool than what would run.
             Some(host)
                 if hold.session().is_some() && host.tool().definition() != call.definition =>
@@ -241,44 +246,51 @@ impl Engine {
                     "the tool has changed since this call was proposed; approve it unchanged, and it is asked \
                      about as it is now, or deny it"
                         .into(),
-                ));
+                )
+                .into());
             }
             Some(host) if hold.session().is_some() => {
-                let known = self.0.store.sealed(scope_of(hold)).await;
-                let known: Vec<Sealed> =
-                    known.unwrap_or_default().into_iter().chain(new.iter().cloned()).collect();
+                let mut known = self.0.store.sealed(stream_of_secrets(hold)).await?;
+                known.extend(new.iter().cloned());
                 let looked = inspect_call(&host, &arguments, hold.session(), &known)
                     .await
-                    .map_err(invalid)?;
+                    .map_err(InspectError::for_the_editor)?;
                 let asks = looked.blind || looked.prepared.ask.is_some();
+                let risk = looked.prepared.ask.as_ref().map(|ask| ask.risk);
                 let context = looked.prepared.context.clone();
                 let definition = host.tool().definition();
                 let revised = call.revised(arguments, context, definition, self.0.policy.version());
                 let mut preview = looked.prepared.preview;
                 preview.warnings.extend(self.warn_of_secrets(&revised, &known));
                 let title = looked.prepared.title.unwrap_or_else(|| call_title(&revised));
-                (revised, preview, asks, Some(title))
+                (revised, preview, asks, Some(title), risk)
             }
-            // An outside program's call: we know its rules, not its tool.
+            // An outside program's call: we know its rules and the risk that was stated, not its tool.
             _ => {
                 let context = call.context.clone();
                 let revised =
                     call.revised(arguments, context, call.definition, self.0.policy.version());
-                (revised, Preview::default(), false, None)
+                (revised, Preview::default(), false, None, Some(hold.risk))
             }
         };
         let verdict = self.verdict(&revised);
-        if let Decision::Deny = verdict.decision {
+        if let PolicyDecision::Deny = verdict.decision {
             let rule =
                 verdict.rule().map(|rule| format!(" by rule \"{rule}\"")).unwrap_or_default();
-            return Err(invalid(format!("the edited call is denied{rule}")));
+            return Err(invalid(format!("the edited call is denied{rule}")).into());
         }
         let audience = match (&verdict.decision, asks) {
             // Allowed without asking: whoever may answer the hold may also say yes to this.
-            (Decision::Allow, false) => hold.audience.clone(),
+            (PolicyDecision::Allow, false) => hold.audience.clone(),
             _ => {
-                let asked =
-                    |call: &Call| self.asked(&self.verdict(call), hold.requested_by(), None).0;
+                let asked = |call: &Call| {
+                    self.audience_and_expiry(
+                        &self.verdict(call),
+                        hold.requester_and_login_makers(),
+                        None,
+                    )
+                    .0
+                };
                 match hold.session().is_none() && asked(call) == asked(&revised) {
                     // The opener wanted a narrower circle than policy's; an edit does not widen it.
                     true => hold.audience.clone(),
@@ -288,14 +300,21 @@ impl Engine {
             }
         };
         if !audience.is_satisfiable(hold.requester.as_ref(), &self.0.people) {
-            return Err(invalid("nobody could approve the edited call: too few people may".into()));
+            return Err(
+                invalid("nobody could approve the edited call: too few people may".into()).into()
+            );
         }
+        let ruled = match hold.session() {
+            // As when the hold was opened: the word of a program stands unless a rule says more.
+            None if !verdict.risk_stated => Risk::Low,
+            _ => verdict.risk,
+        };
         Ok(Edited {
             title: title.unwrap_or_else(|| hold.title.clone()),
             call: Arc::new(revised),
             audience,
             rule: verdict.rule().map(str::to_owned),
-            risk: verdict.risk.max(Risk::Low),
+            risk: ruled.max(risk.unwrap_or(Risk::Low)),
             preview,
         })
     }
@@ -307,17 +326,45 @@ pub(crate) struct ToolInspection {
     pub(crate) blind: bool,
 }
 
+/// Why a tool cannot take these arguments.
+pub(crate) enum InspectError {
+    Misfit(SchemaErrors),
+    /// In words of the host.
+    Unsound(String),
+}
+
+impl InspectError {
+    /// The model was given the schema, and mends its call by the schema's own words.
+    pub(crate) fn for_the_model(&self) -> String {
+        match self {
+            InspectError::Misfit(errors) => {
+                format!("The arguments do not fit the tool's schema: {}", errors.in_schema_words())
+            }
+            InspectError::Unsound(why) => why.clone(),
+        }
+    }
+
+    fn for_the_editor(self) -> Refusal {
+        let why = match self {
+            InspectError::Misfit(errors) => AnswerFault::NotAsTheTool(errors),
+            InspectError::Unsound(why) => why.into(),
+        };
+        Refusal::AnswerInvalid { field: "arguments".into(), why }
+    }
+}
+
 /// The schema is put to what the tool would really get; the host itself looks at references only.
 pub(crate) async fn inspect_call(
     host: &Arc<dyn ToolHost>,
     arguments: &Arguments,
     session: Option<SessionId>,
     known: &[Sealed],
-) -> Result<ToolInspection, String> {
+) -> Result<ToolInspection, InspectError> {
     let tool = host.tool();
     let pointers = tool.secrets();
     let whole = unsealed(arguments, pointers, session.map(StreamId::Session), known)
-        .map_err(|error| format!("{error}: ask for it again, or leave it out"))?;
+        .map_err(|error| format!("{error}: ask for it again, or leave it out"))
+        .map_err(InspectError::Unsound)?;
     let scrubber = match pointers.is_empty() && known.is_empty() {
         true => Scrubber::default(),
         false => {
@@ -327,7 +374,7 @@ pub(crate) async fn inspect_call(
         }
     };
     if let Err(errors) = tool.validator().check(whole.value()) {
-        return Err(format!("The arguments do not fit the tool's schema: {errors}"));
+        return Err(InspectError::Misfit(errors));
     }
     ports::failpoint!("rule.before_prepare");
     let prepared = host.prepare(arguments).await;
@@ -343,7 +390,7 @@ pub(crate) async fn inspect_call(
                 blind: false,
             })
         }
-        Err(PrepareError::Unsound(why)) => Err(scrubber.scrub(&why)),
+        Err(PrepareError::Unsound(why)) => Err(InspectError::Unsound(scrubber.scrub(&why))),
         Err(PrepareError::Blind { why, sql }) => {
             let mut prepared = Prepared::default();
             prepared.context.sql = sql;

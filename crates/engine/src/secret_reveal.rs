@@ -2,7 +2,7 @@
 //! before anything is shown.
 
 use domain::answer::Answer;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::hold::{Hold, HoldCommand};
 use domain::id::HoldId;
 use domain::schema::visit_secrets;
@@ -10,7 +10,7 @@ use domain::secret::{Sealed, SecretValue, referred};
 use serde_json::Value;
 
 use crate::accounts::Caller;
-use crate::secrets::scope_of;
+use crate::secrets::stream_of_secrets;
 use crate::{Engine, Error};
 
 /// One secret of a hold.
@@ -27,9 +27,10 @@ impl Engine {
     pub async fn reveal(&self, caller: &Caller, id: HoldId) -> Result<Vec<Revealed>, Error> {
         let hold = self.hold(caller, id).await?;
         let by = caller.must_be_person()?.clone();
-        caller.must_have(Scope::Answer)?;
-        let hold = self.change_hold(&caller.actor, &hold, HoldCommand::Reveal { by }, None).await?;
-        let known = self.0.store.sealed(scope_of(&hold)).await?;
+        caller.must_have(TokenScope::Answer)?;
+        let hold =
+            self.submit_to_hold(&caller.actor, &hold, HoldCommand::Reveal { by }, None).await?;
+        let known = self.0.store.sealed(stream_of_secrets(&hold)).await?;
         Ok(secrets(&hold, &known))
     }
 }

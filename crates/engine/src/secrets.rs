@@ -29,7 +29,7 @@ pub(crate) struct SealedAnswer {
 }
 
 /// Where the secrets of a hold's answers may be used.
-pub(crate) fn scope_of(hold: &Hold) -> StreamId {
+pub(crate) fn stream_of_secrets(hold: &Hold) -> StreamId {
     hold.stream()
 }
 
@@ -66,7 +66,7 @@ impl Engine {
                 why: refused.why,
             })?;
         }
-        let scope = scope_of(hold);
+        let scope = stream_of_secrets(hold);
         let known = self.0.store.sealed(scope).await?;
         let voted = referred_by_votes(hold, &pointers);
         let mut new: Vec<Sealed> = Vec::new();
@@ -82,7 +82,7 @@ impl Engine {
                 return one.id;
             }
             let at = self.now();
-            let id = SecretId::new(at.as_ms(), self.0.chance.bits());
+            let id = SecretId::new(at.as_ms(), self.0.rng.bits());
             let name = place.to_owned();
             new.push(Sealed { id, scope, hold: hold.id, name, by: by.clone(), at, value });
             id

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use domain::context::WhilePending;
-use domain::event::{Scope, SessionEvent};
+use domain::event::{SessionEvent, TokenScope};
 use domain::hold::Hold;
-use domain::id::{GrantId, MessageId, RunId, SessionId};
+use domain::id::{FileId, GrantId, MessageId, RunId, SessionId};
 use domain::limits::{MESSAGE_BYTES_MAX, TITLE_BYTES_MAX};
 use domain::message::{Message, Origin, Part, Role};
 use domain::person::AuthenticatedPerson;
@@ -31,6 +31,8 @@ pub struct NewSession {
 pub struct NewMessage {
     /// Texts, in order.
     pub texts: Vec<String>,
+    /// Uploads that come with them.
+    pub files: Vec<FileId>,
     pub while_pending: Option<WhilePending>,
 }
 
@@ -55,11 +57,10 @@ impl Engine {
 
     /// A fresh one, for whoever must know it before the session is opened.
     pub fn new_session_id(&self) -> SessionId {
-        SessionId::new(self.now().as_ms(), self.0.chance.bits())
+        SessionId::new(self.now().as_ms(), self.0.rng.bits())
     }
 
-    /// Opens the session that was to have this id, unless somebody has: of many who come at once, all
-    /// get the same one.
+    /// Opens a session under this id, or gives the one that has it. Concurrent callers get the same session.
     pub async fn open_once(
         &self,
         caller: &Caller,
@@ -85,7 +86,7 @@ impl Engine {
         transcript: Vec<Arc<Message>>,
         keep: Option<Keep<'_, Session>>,
     ) -> Result<Option<Arc<Session>>, Error> {
-        caller.must_have(Scope::Run)?;
+        caller.must_have(TokenScope::Run)?;
         let agent =
             self.0.agents.get(new.agent.as_str()).ok_or_else(|| Refusal::AnswerInvalid {
                 field: "agent".into(),
@@ -105,6 +106,10 @@ impl Engine {
             metadata: new.metadata,
             home: new.home,
         };
+        // A branch has the files of what it repeats.
+        let files: Vec<FileId> =
+            transcript.iter().flat_map(|message| message.files()).map(|file| file.id).collect();
+        self.note_files(&files, id).await?;
         let said = transcript.into_iter().map(|message| SessionEvent::MessageAdded { message });
         let command = SessionCommand::Open([opened].into_iter().chain(said).collect());
         let render = |submitted: &Submitted<Session>| match &keep {
@@ -137,8 +142,8 @@ impl Engine {
         keep: Option<Keep<'_, MessageReceipt>>,
     ) -> Result<MessageReceipt, Error> {
         let session = self.session(caller, id).await?;
-        // Whoever speaks is who asks: were it somebody else, they could approve their own request
-        // where the rule excludes the requester.
+        // The speaker becomes the requester of the run: were it another person, the speaker could approve
+        // their own request where the rule excludes the requester.
         let creator = session.creator.is_same(&caller.actor);
         let by = caller.person.as_ref().filter(|_| !creator && caller.is_in_chat_of(&session));
         if !creator && by.is_none() {
@@ -175,8 +180,8 @@ impl Engine {
         saying: NewMessage,
         keep: Option<Keep<'_, MessageReceipt>>,
     ) -> Result<MessageReceipt, Error> {
-        caller.must_have(Scope::Run)?;
-        if saying.texts.iter().all(|text| text.trim().is_empty()) {
+        caller.must_have(TokenScope::Run)?;
+        if saying.files.is_empty() && saying.texts.iter().all(|text| text.trim().is_empty()) {
             return Err(Refusal::AnswerInvalid {
                 field: "text".into(),
                 why: AnswerFault::NothingSaid,
@@ -184,18 +189,20 @@ impl Engine {
             .into());
         }
         at_most("text", &saying.texts.concat(), MESSAGE_BYTES_MAX)?;
+        let files = self.attach_files(caller, &saying.files, id).await?;
+        let texts = saying.texts.into_iter().map(Part::Text);
         let now = self.now();
         let message = Message {
-            id: MessageId::new(now.as_ms(), self.0.chance.bits()),
+            id: MessageId::new(now.as_ms(), self.0.rng.bits()),
             role: Role::User,
             origin: Origin::Own,
             by: by.map(|person| person.id().clone()),
             login_makers: caller.login_makers.clone(),
-            parts: saying.texts.into_iter().map(Part::Text).collect(),
+            parts: texts.chain(files.into_iter().map(Part::File)).collect(),
             at: now,
         };
         let message_id = message.id;
-        let run = RunId::new(now.as_ms(), self.0.chance.bits());
+        let run = RunId::new(now.as_ms(), self.0.rng.bits());
         let command =
             Command::Say { message: Arc::new(message), run, while_pending: saying.while_pending };
         let said = |submitted: &Submitted<Session>| match &submitted.reply {
@@ -208,6 +215,7 @@ impl Engine {
         };
         let keep = keep.as_ref().map(|keep| keep.rendered_by(&render));
         let submitted = self.submit(id, &caller.actor, &command, keep.as_ref()).await?;
+        self.confirm_files(&saying.files, id).await;
         Ok(said(&submitted))
     }
 
@@ -244,7 +252,7 @@ impl Engine {
     }
 
     fn must_steer(&self, caller: &Caller, session: &Session) -> Result<(), Error> {
-        caller.must_have(Scope::Run)?;
+        caller.must_have(TokenScope::Run)?;
         if session.creator.is_same(&caller.actor) || caller.is_admin() {
             return Ok(());
         }

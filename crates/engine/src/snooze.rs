@@ -8,6 +8,7 @@ use ports::store::PutNote;
 
 use crate::accounts::Caller;
 use crate::limits::{SNOOZE_MS_MAX, SNOOZES_MAX};
+use crate::own_notes::prefix_of_own;
 use crate::{Engine, Error};
 
 const SHELF: &str = "snoozes";
@@ -82,8 +83,6 @@ impl Engine {
     }
 }
 
-/// A person's own. Its length comes first, so that no id can be the beginning of another's.
 fn prefix_of(caller: &Caller) -> Result<String, Error> {
-    let person = caller.must_be_person()?.id().as_str();
-    Ok(format!("{}:{person}/", person.len()))
+    Ok(prefix_of_own(caller.must_be_person()?.id()))
 }

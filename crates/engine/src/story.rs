@@ -65,7 +65,7 @@ pub(crate) fn tell_hold(entry: &Entry, hold: &Arc<Hold>) {
 }
 
 /// What concerns everybody.
-pub(crate) fn tell_house(entry: &Entry) {
+pub(crate) fn tell_global(entry: &Entry) {
     debug_assert_eq!(entry.stream, StreamId::Global);
     for event in entry.events.iter().filter_map(Event::global_event) {
         match event {
@@ -129,6 +129,10 @@ fn tell_of_hold(event: &HoldEvent, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
         }
         HoldEvent::Updated { hold, change: HoldChange::Revealed(by) } => {
             tracing::info!(%hold, %by, "secrets revealed");
+        }
+        // What was said is for people; a log is read by machines and models, too.
+        HoldEvent::Updated { hold, change: HoldChange::Commented(comment) } => {
+            tracing::info!(%hold, by = %comment.by, via = comment.via, "comment written");
         }
         HoldEvent::Decided { hold, state } => {
             let found = find(*hold);

@@ -16,7 +16,9 @@ use ports::store::{Commit, KeptReply};
 use crate::changed_tools::ToolRechecks;
 use crate::commit::{CommitResult, WhyDecideAgain};
 use crate::lane::LaneGuard;
-use crate::stream::{Decided, ExternalHoldInput, GlobalId, Ground, SessionCommand, Stream};
+use crate::stream::{
+    DecisionBasis, ExternalHoldInput, GlobalId, SessionCommand, Stream, StreamDecision,
+};
 use crate::{Engine, Error};
 
 /// Commits that are read at a time when another node was first.
@@ -115,10 +117,9 @@ impl Engine {
         let mut guard = S::lanes(self).enter(id).await;
         for _ in 0..self.0.limits.commit_attempts {
             let before = self.load_in(&mut guard).await?;
-            let ground = Ground { house: self.house(), now: self.now() };
-            let decided =
-                S::decide(self, id, before.as_ref().map(Durable::state), command, &ground);
-            let Decided { events, next: Some(next), reply } = decided else {
+            let basis = DecisionBasis { global: self.global_state(), now: self.now() };
+            let decided = S::decide(self, id, before.as_ref().map(Durable::state), command, &basis);
+            let StreamDecision { events, next: Some(next), reply } = decided else {
                 // Another node may have changed it: that there is nothing to do is believed only of what is
                 // on disk.
                 if self.read_newer(&mut guard).await? {
@@ -138,21 +139,21 @@ impl Engine {
                 return Ok(Submitted { state, reply: reply? });
             }
             S::before_commit(self, &events, &next).await;
-            let rows = S::rows(self, before.as_deref(), &events, &next, &ground);
+            let rows = S::rows(self, before.as_deref(), &events, &next, &basis);
             let kept = match (&reply, keep) {
                 (Ok(reply), Some(keep)) => {
                     let submitted = Submitted { state: next.clone(), reply: reply.clone() };
-                    Some(keep.reply(&submitted, ground.now))
+                    Some(keep.reply(&submitted, basis.now))
                 }
                 _ => None,
             };
             let commit = Commit {
-                id: CommitId::new(ground.now.as_ms(), self.0.chance.bits()),
+                id: CommitId::new(basis.now.as_ms(), self.0.rng.bits()),
                 rows: rows.stream,
                 expected: before.as_ref().map_or(0, |before| before.version()),
-                house: rows.relies_on_global.then_some(ground.house.version),
+                global_version: rows.relies_on_global.then_some(basis.global.version),
                 events: Arc::new(events.into_iter().map(S::journal_event).collect()),
-                at: ground.now,
+                at: basis.now,
                 actor: actor.clone(),
                 // mutant: reply-not-kept
                 reply: kept,
@@ -163,11 +164,11 @@ impl Engine {
             match self.commit_and_follow_up(guard, commit, before).await? {
                 CommitResult::Done => return Ok(Submitted { state: next, reply: reply? }),
                 CommitResult::Replayed => return Err(self.replay(keep).await),
-                CommitResult::Refused(again, why) => {
+                CommitResult::DecideAgain(again, why) => {
                     guard = again;
                     match why {
                         WhyDecideAgain::Conflict => guard.mark_stale(),
-                        WhyDecideAgain::GlobalStateChanged => drop(self.refresh_house().await?),
+                        WhyDecideAgain::GlobalStateChanged => drop(self.refresh_global().await?),
                         WhyDecideAgain::Late => {}
                     }
                 }
@@ -260,8 +261,8 @@ impl Engine {
         Ok(newest)
     }
 
-    pub(crate) async fn refresh_house(&self) -> Result<Arc<GlobalState>, Error> {
-        let house = self.refresh::<GlobalState>(GlobalId).await?;
-        Ok(house.map(|house| house.state().clone()).unwrap_or_default())
+    pub(crate) async fn refresh_global(&self) -> Result<Arc<GlobalState>, Error> {
+        let global = self.refresh::<GlobalState>(GlobalId).await?;
+        Ok(global.map(|global| global.state().clone()).unwrap_or_default())
     }
 }

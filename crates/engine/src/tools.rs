@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use domain::tool::Tool;
 use ports::model::ToolOffer;
 use ports::tool_host::ToolHost;
-use ports::toolbox::{Shelf, Toolbox};
+use ports::toolbox::{BoxedTools, Toolbox};
 use ports::unpoisoned::Unpoisoned as _;
 
 use crate::AgentSetup;
@@ -24,13 +24,13 @@ pub(crate) struct OfferedTools {
     pub(crate) hosts: Vec<Arc<dyn ToolHost>>,
     pub(crate) offers: Vec<ToolOffer>,
     /// The boxes that this was taken from.
-    shelves: Vec<Arc<Shelf>>,
+    boxed: Vec<Arc<BoxedTools>>,
 }
 
 /// All tools as they were at one moment, for a caller that must not see them change.
 pub(crate) struct ToolsNow<'a> {
     fixed: &'a HashMap<Arc<str>, Arc<dyn ToolHost>>,
-    shelves: Vec<Arc<Shelf>>,
+    boxed: Vec<Arc<BoxedTools>>,
 }
 
 impl Tools {
@@ -45,17 +45,17 @@ impl Tools {
     }
 
     pub(crate) fn now(&self) -> ToolsNow<'_> {
-        let shelves = self.boxes.iter().map(|it| it.shelf()).collect();
-        ToolsNow { fixed: &self.fixed, shelves }
+        let boxed = self.boxes.iter().map(|it| it.boxed_tools()).collect();
+        ToolsNow { fixed: &self.fixed, boxed }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Arc<dyn ToolHost>> {
-        let boxed = || self.boxes.iter().find_map(|it| it.shelf().hosts.get(name).cloned());
+        let boxed = || self.boxes.iter().find_map(|it| it.boxed_tools().hosts.get(name).cloned());
         self.fixed.get(name).cloned().or_else(boxed)
     }
 
-    /// What this agent is offered now. It is the same as last time until a box puts something else on
-    /// its shelf.
+    /// What this agent is offered now. It is the same as last time until what is
+    /// in a box changes.
     pub(crate) fn offered(&self, agent: &AgentSetup) -> Arc<OfferedTools> {
         let now = self.now();
         let Some(last) = self.offered.get(&agent.id) else {
@@ -63,7 +63,7 @@ impl Tools {
         };
         let mut last = last.lock().unpoisoned();
         match &*last {
-            Some(offered) if offered.is_of(&now.shelves) => offered.clone(),
+            Some(offered) if offered.is_of(&now.boxed) => offered.clone(),
             _ => last.insert(Arc::new(self.offer(&agent.tools, now))).clone(),
         }
     }
@@ -71,7 +71,7 @@ impl Tools {
     fn offer(&self, names: &[Arc<str>], now: ToolsNow<'_>) -> OfferedTools {
         let hosts = self.listed(names, &now);
         let offers = hosts.iter().map(|host| agent::tool_offer(host.tool())).collect();
-        OfferedTools { hosts, offers, shelves: now.shelves }
+        OfferedTools { hosts, offers, boxed: now.boxed }
     }
 
     /// The tools that these names mean. The name of a box means all that is in it.
@@ -81,8 +81,8 @@ impl Tools {
             match self.boxes.iter().position(|it| it.name() == &**name) {
                 None => listed.extend(now.get(name).cloned()),
                 Some(at) => {
-                    let shelf = &now.shelves[at];
-                    let hosts = shelf.offered.iter().filter_map(|name| shelf.hosts.get(name));
+                    let in_box = &now.boxed[at];
+                    let hosts = in_box.offered.iter().filter_map(|name| in_box.hosts.get(name));
                     listed.extend(hosts.cloned());
                 }
             }
@@ -100,8 +100,8 @@ impl Tools {
 }
 
 impl OfferedTools {
-    fn is_of(&self, shelves: &[Arc<Shelf>]) -> bool {
-        self.shelves.iter().map(Arc::as_ptr).eq(shelves.iter().map(Arc::as_ptr))
+    fn is_of(&self, boxed: &[Arc<BoxedTools>]) -> bool {
+        self.boxed.iter().map(Arc::as_ptr).eq(boxed.iter().map(Arc::as_ptr))
     }
 
     pub(crate) fn host(&self, name: &str) -> Option<&Arc<dyn ToolHost>> {
@@ -115,7 +115,7 @@ impl OfferedTools {
 
 impl ToolsNow<'_> {
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<dyn ToolHost>> {
-        let boxed = || self.shelves.iter().find_map(|shelf| shelf.hosts.get(name));
+        let boxed = || self.boxed.iter().find_map(|in_box| in_box.hosts.get(name));
         self.fixed.get(name).or_else(boxed)
     }
 

@@ -157,7 +157,7 @@ pub struct Follow {
 }
 
 impl Engine {
-    /// Follows one session. Whether the caller may is checked by whoever found it for them.
+    /// Follows one session. Checks no rights: the caller of this function does.
     pub async fn follow_session(&self, id: SessionId, after: Option<u64>) -> Result<Follow, Error> {
         let stream = StreamId::Session(id);
         let bus = self.0.bus.subscribe(Some(stream));

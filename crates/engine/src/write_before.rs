@@ -56,7 +56,8 @@ fn answered_hold(event: &HoldEvent) -> Option<HoldId> {
             HoldChange::Claimed(_)
             | HoldChange::Unclaimed
             | HoldChange::Outcome(_)
-            | HoldChange::Revealed(_) => None,
+            | HoldChange::Revealed(_)
+            | HoldChange::Commented(_) => None,
         },
     }
 }

@@ -1,6 +1,6 @@
 //! What the log tells at `info`. By itself, as a log belongs to a whole process.
 
-#[path = "house/world.rs"]
+#[path = "runtime/world.rs"]
 #[expect(dead_code, reason = "the other tests need more of it")]
 mod world;
 

@@ -5,7 +5,9 @@
 mod ground;
 
 use std::collections::BTreeMap;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "program")]
+use std::fs::File;
+#[cfg(any(feature = "sqlite", feature = "program"))]
 use std::path::Path;
 use std::sync::Arc;
 #[cfg(feature = "chats")]
@@ -17,15 +19,17 @@ use chat::{ChatService, Connector};
 use domain::id::NodeId;
 use domain::person::People;
 use domain::policy::Policy;
-use engine::{AgentSetup, Engine, Limits, Setup, SystemChance, SystemClock};
-use ports::clock::{Chance as _, Clock};
-use ports::courier::Courier;
+use engine::{AgentSetup, Engine, Limits, Setup, SystemClock, SystemRng};
+use ports::callback::CallbackSender;
+use ports::clock::{Clock, Rng as _};
 use ports::store::Store;
 use ports::tool_host::ToolHost;
 use ports::toolbox::Toolbox;
 use stores::MemoryStore;
 #[cfg(feature = "sqlite")]
 use stores::SqliteStore;
+#[cfg(feature = "program")]
+use stores::{PgAddress, PgStore};
 #[cfg(feature = "mcp")]
 use tools::mcp::McpServer;
 #[cfg(feature = "mcp")]
@@ -63,6 +67,15 @@ impl RunningEngine {
         }
     }
 
+    /// Returns when the store can be used no more before this process is started again, and says why.
+    #[cfg(feature = "program")]
+    pub(crate) async fn store_ended(&self) -> String {
+        match &self.store {
+            OpenedStore::Shared(store, _) => store.ended().await.to_string(),
+            _ => std::future::pending().await,
+        }
+    }
+
     /// Lets running work end by itself for a while, then closes the store.
     pub(crate) async fn close(&self, grace: std::time::Duration) {
         #[cfg(feature = "chats")]
@@ -85,6 +98,9 @@ impl RunningEngine {
 enum OpenedStore {
     #[cfg(feature = "sqlite")]
     OnDisk(Arc<SqliteStore>),
+    /// With the lock of this node's folder.
+    #[cfg(feature = "program")]
+    Shared(Arc<PgStore>, Arc<File>),
     /// In memory, or a store of the embedding program, which closes it itself.
     Other(Arc<dyn Store>),
 }
@@ -94,6 +110,8 @@ impl OpenedStore {
         match self {
             #[cfg(feature = "sqlite")]
             OpenedStore::OnDisk(store) => store.clone(),
+            #[cfg(feature = "program")]
+            OpenedStore::Shared(store, _) => store.clone(),
             OpenedStore::Other(store) => store.clone(),
         }
     }
@@ -102,12 +120,18 @@ impl OpenedStore {
         match self {
             #[cfg(feature = "sqlite")]
             OpenedStore::OnDisk(store) => store.close().await,
+            #[cfg(feature = "program")]
+            OpenedStore::Shared(store, lock) => {
+                store.close().await;
+                // An error would leave it to the end of the process.
+                drop(lock.unlock());
+            }
             OpenedStore::Other(_) => {}
         }
     }
 }
 
-/// What a house is made of, besides its data.
+/// The parts of an engine, besides its data.
 pub(crate) struct Plan {
     pub(crate) people: People,
     pub(crate) policy: Policy,
@@ -117,9 +141,12 @@ pub(crate) struct Plan {
     pub(crate) companions: Vec<Arc<McpServer>>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp_connections: Arc<McpOauthDesk>,
-    pub(crate) courier: Arc<dyn Courier>,
+    pub(crate) callback_sender: Arc<dyn CallbackSender>,
+    /// How notices are sent to people's browsers, if they are.
+    #[cfg(feature = "web-push")]
+    pub(crate) notices: Option<channels::web_push::WebPushSettings>,
     #[cfg(feature = "chats")]
-    pub(crate) lines: Vec<Connector>,
+    pub(crate) connectors: Vec<Connector>,
     /// How long questions wait in sessions that live in a channel.
     pub(crate) home_expires_ms: BTreeMap<Arc<str>, u64>,
     /// How long a login lasts that nobody uses.
@@ -130,7 +157,7 @@ pub(crate) struct Plan {
 pub(crate) struct Base {
     node: NodeId,
     store: OpenedStore,
-    pub(crate) chance: Arc<SystemChance>,
+    pub(crate) rng: Arc<SystemRng>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -138,26 +165,41 @@ impl Base {
     /// A data directory, and perhaps a file outside that vouches for the log.
     #[cfg(feature = "sqlite")]
     pub(crate) async fn on_disk(data: &Path, checkpoints: Option<&Path>) -> Result<Base> {
-        let (node, chance) = Base::identity();
+        let (node, rng) = Base::identity();
         let store = SqliteStore::open_with(data, node, checkpoints)?;
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::new(last));
-        Ok(Base { node, store: OpenedStore::OnDisk(store), chance, clock })
+        Ok(Base { node, store: OpenedStore::OnDisk(store), rng, clock })
+    }
+
+    /// A database that other nodes may share. The folder is this node's own.
+    #[cfg(feature = "program")]
+    pub(crate) async fn on_postgres(address: &PgAddress, folder: &Path) -> Result<Base> {
+        use anyhow::Context as _;
+        let shown = || folder.display().to_string();
+        let lock = lock_folder(folder).with_context(|| {
+            format!("the folder `{}` cannot be used, or another server uses it", shown())
+        })?;
+        let (node, rng) = Base::identity();
+        let store = PgStore::open(address, folder, node).await?;
+        let (_, last) = store.last().await?;
+        let clock = Arc::new(SystemClock::new(last));
+        Ok(Base { node, store: OpenedStore::Shared(store, Arc::new(lock)), rng, clock })
     }
 
     pub(crate) fn in_memory() -> Base {
-        let (node, chance) = Base::identity();
+        let (node, rng) = Base::identity();
         let store = OpenedStore::Other(Arc::new(MemoryStore::new(node)));
-        Base { node, store, chance, clock: Arc::new(SystemClock::new(None)) }
+        Base { node, store, rng, clock: Arc::new(SystemClock::new(None)) }
     }
 
     /// A store of the embedding program, made for the node that this process is.
     pub(crate) async fn on_store(open: impl FnOnce(NodeId) -> Arc<dyn Store>) -> Result<Base> {
-        let (node, chance) = Base::identity();
+        let (node, rng) = Base::identity();
         let store = open(node);
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::new(last));
-        Ok(Base { node, store: OpenedStore::Other(store), chance, clock })
+        Ok(Base { node, store: OpenedStore::Other(store), rng, clock })
     }
 
     #[cfg(feature = "program")]
@@ -165,9 +207,9 @@ impl Base {
         self.store.store()
     }
 
-    fn identity() -> (NodeId, Arc<SystemChance>) {
-        let chance = Arc::new(SystemChance::default());
-        (NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits()), chance)
+    fn identity() -> (NodeId, Arc<SystemRng>) {
+        let rng = Arc::new(SystemRng::default());
+        (NodeId::new(SystemClock::new(None).now().as_ms(), rng.bits()), rng)
     }
 
     pub(crate) async fn build(self, plan: Plan) -> Result<RunningEngine> {
@@ -175,8 +217,8 @@ impl Base {
             node: self.node,
             store: self.store.store(),
             clock: self.clock.clone(),
-            chance: self.chance.clone(),
-            courier: plan.courier,
+            rng: self.rng.clone(),
+            callback_sender: plan.callback_sender,
             people: plan.people,
             policy: plan.policy,
             agents: plan.agents,
@@ -194,13 +236,23 @@ impl Base {
             boxes.into_iter().chain(servers).collect()
         };
         let engine = Engine::start_with(setup, boxes).await?;
+        #[cfg(feature = "mcp")]
+        plan.mcp_connections.record_with(&(Arc::new(engine.clone()) as Arc<_>));
+        #[cfg(feature = "web-push")]
+        if let Some(settings) = plan.notices {
+            use anyhow::Context as _;
+            let key = engine.sealed_push_key(channels::web_push::new_vapid_key).await?;
+            let opened = channels::web_push::WebPush::new(settings, &key, self.clock.clone())
+                .context("the key of notices in the store is damaged")?;
+            engine.send_notices_by(Arc::new(opened));
+        }
         #[cfg(feature = "chats")]
-        let board = (!plan.lines.is_empty()).then(|| {
+        let board = (!plan.connectors.is_empty()).then(|| {
             ChatService::new(chat::Setup {
                 engine: engine.clone(),
                 clock: self.clock,
-                chance: self.chance,
-                lines: plan.lines,
+                rng: self.rng,
+                connectors: plan.connectors,
                 limits: chat::Limits::default(),
             })
         });
@@ -219,16 +271,27 @@ impl Base {
     }
 }
 
+/// Traces of calls and the audit key are nobody else's business, and no other process's.
+#[cfg(feature = "program")]
+fn lock_folder(folder: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut options = std::fs::OpenOptions::new();
+    let lock = options.create(true).append(true).mode(0o600).open(folder.join("lock"))?;
+    lock.try_lock()?;
+    Ok(lock)
+}
+
 /// Callbacks for the holds of outside programs: signed webhooks, where they are compiled in.
 #[cfg(feature = "channel-webhook")]
-pub(crate) fn default_courier(clock: Arc<dyn Clock>) -> Arc<dyn Courier> {
-    use channels::webhook::{WebhookCourier, WebhookSettings};
-    Arc::new(WebhookCourier::new(WebhookSettings::default(), clock))
+pub(crate) fn default_callback_sender(clock: Arc<dyn Clock>) -> Arc<dyn CallbackSender> {
+    use channels::webhook::{WebhookCallbackSender, WebhookSettings};
+    Arc::new(WebhookCallbackSender::new(WebhookSettings::default(), clock))
 }
 
 /// Refuses every callback when its hold is opened.
 #[cfg(not(feature = "channel-webhook"))]
-pub(crate) fn default_courier(_: Arc<dyn Clock>) -> Arc<dyn Courier> {
+pub(crate) fn default_callback_sender(_: Arc<dyn Clock>) -> Arc<dyn CallbackSender> {
     Arc::new(no_callbacks::NoCallbacks)
 }
 
@@ -236,21 +299,21 @@ pub(crate) fn default_courier(_: Arc<dyn Clock>) -> Arc<dyn Courier> {
 mod no_callbacks {
     use async_trait::async_trait;
     use domain::hold::Hold;
-    use ports::courier::{Courier, CourierError};
+    use ports::callback::{CallbackError, CallbackSender};
 
     const WHY: &str = "this program was built without callbacks (the feature `channel-webhook`)";
 
     pub(super) struct NoCallbacks;
 
     #[async_trait]
-    impl Courier for NoCallbacks {
+    impl CallbackSender for NoCallbacks {
         fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
             Err(WHY.into())
         }
 
-        async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
+        async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CallbackError> {
             // Of a hold that a program with callbacks opened: that one may be started again.
-            Err(CourierError::Never(WHY.into()))
+            Err(CallbackError::Never(WHY.into()))
         }
     }
 }

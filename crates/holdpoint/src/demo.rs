@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::person::{Actor, PersonId};
 use engine::{Engine, NewToken};
 use models::scripted::{DEMO_SCRIPT, ScriptedModel, demo_scenarios};
@@ -43,13 +43,13 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
         .with_context(|| format!("the folder `{}` cannot be made", data.display()))?;
     crate::serve::start_logging(if args.json { "error" } else { "warn" });
     crate::serve::survive_hang_up();
-    let house = holdpoint(&data).await?.house;
-    let tokens = tokens(&house.engine, &data).await?;
+    let running = holdpoint(&data).await?.running;
+    let tokens = tokens(&running.engine, &data).await?;
     let scenarios: Vec<Scenario> = demo_scenarios()
         .into_iter()
         .map(|(name, say)| Scenario { name: name.into(), say: say.into() })
         .collect();
-    let mut serving = Serving::new(house, listen);
+    let mut serving = Serving::new(running, listen);
     serving.demo = Some(scenarios.clone());
     let open = if args.doors { doors::demo_doors(&[AGENT], PERSON) } else { Vec::new() };
     if args.doors {
@@ -59,7 +59,8 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
     let serving = serving.bind().await?;
     let url = serving.url();
     let code = serving.engine().new_login(&PersonId::new(PERSON)).await?;
-    let login = format!("{url}/login?code={code}");
+    // The story is told there; the inbox of a new demo is empty.
+    let login = format!("{url}/login?code={code}&next=/start");
     let mut ready = json!({
         "url": url,
         "login": login,
@@ -82,8 +83,7 @@ pub async fn run(args: DemoArgs) -> Result<ExitCode> {
     }
     out.flush()?;
     drop(out);
-    serving.run().await?;
-    Ok(ExitCode::SUCCESS)
+    serving.run().await
 }
 
 /// Makes the folder for its owner only. One of ours that others may look into is closed, too.
@@ -209,17 +209,17 @@ pub(crate) async fn mint_pair(
     program: &str,
 ) -> Result<(String, String)> {
     let by = Actor::Person(PersonId::new(person));
-    let new = |owner: TokenOwner, scopes: &[Scope]| NewToken {
+    let new = |owner: TokenOwner, scopes: &[TokenScope]| NewToken {
         owner,
         scopes: scopes.to_vec(),
         expires_at: None,
         note: Some("made at the first start".into()),
     };
     let person = engine
-        .mint(by.clone(), new(TokenOwner::Person(PersonId::new(person)), &Scope::ALL))
+        .mint(by.clone(), new(TokenOwner::Person(PersonId::new(person)), &TokenScope::ALL))
         .await?;
     let program = engine
-        .mint(by, new(TokenOwner::Program(program.into()), &[Scope::Ask, Scope::Run]))
+        .mint(by, new(TokenOwner::Program(program.into()), &[TokenScope::Ask, TokenScope::Run]))
         .await?;
     Ok((person.secret, program.secret))
 }

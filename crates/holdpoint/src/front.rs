@@ -1,4 +1,4 @@
-//! What our own server and the routes that a program mounts have in common, on top of a house.
+//! What our own server and the routes that a program mounts have in common, on top of a running engine.
 
 use std::io::BufRead;
 use std::net::SocketAddr;
@@ -40,29 +40,29 @@ pub(crate) fn setup(engine: Engine, listen: SocketAddr) -> ServerSetup {
 /// Listens, takes the requests of chat platforms, and lets chats begin.
 pub(crate) async fn bind(
     setup: ServerSetup,
-    house: &RunningEngine,
+    running: &RunningEngine,
 ) -> Result<Server, server::BindError> {
     let server = server::bind(setup).await?;
     #[cfg(feature = "mcp")]
-    let server = match house.mcp_connections.is_empty() {
+    let server = match running.mcp_connections.is_empty() {
         true => server,
-        false => server.with_mcp_connections(house.mcp_connections.clone()),
+        false => server.with_mcp_connections(running.mcp_connections.clone()),
     };
     #[cfg(feature = "chats")]
-    let server = match &house.board {
+    let server = match &running.board {
         Some(board) => {
             let mut server = server.with_hooks(Arc::new(ChannelHooks(board.clone())));
             server = server.with_channels(Arc::new(ConfiguredChannels(board.clone())));
             if board.can_write_directly() {
                 server = server.with_links(Arc::new(ChannelLinks(board.clone())));
             }
-            house.start_chats(server.origin());
+            running.start_chats(server.origin());
             server
         }
         None => server,
     };
     #[cfg(not(feature = "chats"))]
-    let _ = house;
+    let _ = running;
     Ok(server)
 }
 
@@ -71,10 +71,10 @@ pub(crate) async fn bind(
 pub(crate) fn with_chats(
     mounted: server::Mounted,
     extent: server::Extent,
-    house: &RunningEngine,
+    running: &RunningEngine,
     origin: &str,
 ) -> server::Mounted {
-    let Some(board) = &house.board else { return mounted };
+    let Some(board) = &running.board else { return mounted };
     let mut mounted = mounted.with_channels(Arc::new(ConfiguredChannels(board.clone())));
     if extent == server::Extent::Everything {
         mounted = mounted.with_hooks(Arc::new(ChannelHooks(board.clone())));
@@ -82,7 +82,7 @@ pub(crate) fn with_chats(
             mounted = mounted.with_links(Arc::new(ChannelLinks(board.clone())));
         }
     }
-    house.start_chats(origin);
+    running.start_chats(origin);
     mounted
 }
 

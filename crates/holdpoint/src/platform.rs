@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use channels::card::Language;
 use ports::channel::Channel;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 
 /// In a chat people are there or they are not.
 pub(crate) const EXPIRES_DEFAULT: Duration = Duration::from_secs(5 * 60);
@@ -98,26 +98,24 @@ impl PlatformSettings {
     pub(crate) fn open(
         self,
         clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
+        rng: Arc<dyn Rng>,
     ) -> Result<Arc<dyn Channel>, String> {
         // Mail and webhooks take no chances.
-        let _ = &chance;
+        let _ = &rng;
         Ok(match self {
             #[cfg(feature = "channel-feishu")]
             PlatformSettings::Feishu(own) => {
-                Arc::new(channels::feishu::Feishu::new(own, clock, chance))
+                Arc::new(channels::feishu::Feishu::new(own, clock, rng))
             }
             #[cfg(feature = "channel-dingtalk")]
             PlatformSettings::Dingtalk(own) => {
-                Arc::new(channels::dingtalk::Dingtalk::new(own, clock, chance))
+                Arc::new(channels::dingtalk::Dingtalk::new(own, clock, rng))
             }
             #[cfg(feature = "channel-slack")]
-            PlatformSettings::Slack(own) => {
-                Arc::new(channels::slack::Slack::new(own, clock, chance))
-            }
+            PlatformSettings::Slack(own) => Arc::new(channels::slack::Slack::new(own, clock, rng)),
             #[cfg(feature = "channel-telegram")]
             PlatformSettings::Telegram(own) => {
-                Arc::new(channels::telegram::Telegram::new(own, clock, chance))
+                Arc::new(channels::telegram::Telegram::new(own, clock, rng))
             }
             #[cfg(feature = "channel-webhook")]
             PlatformSettings::Webhook(own) => {

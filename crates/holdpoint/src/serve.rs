@@ -15,8 +15,9 @@ use server::{DoorSetup, DoorWords, Scenario, Server, ServerSetup};
 
 use crate::assembly::RunningEngine;
 use crate::cli::args::ServeArgs;
+use crate::cli::exit::Exit;
 use crate::cli::output::now;
-use crate::config::{Config, ServerConfig, StoreConfig};
+use crate::config::{Config, ServerConfig};
 use crate::front;
 use crate::mcp_door::EngineGate;
 use crate::wiring;
@@ -25,6 +26,8 @@ use crate::wiring::tls::read_tls;
 
 /// How long running calls and open requests may take to end by themselves.
 const GRACE: Duration = Duration::from_secs(10);
+/// The same for calls of a node that may do nothing more on its store: what comes of them can be written nowhere.
+const STOP_WITHIN: Duration = Duration::from_secs(2);
 
 pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     let mut config = Config::load(&args.config)?;
@@ -34,9 +37,9 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
-    let house = wiring::open(&config).await?;
-    let admin = first_admin(&house);
-    let mut serving = Serving::new(house, config.server.listen);
+    let running = wiring::open(&config).await?;
+    let admin = first_admin(&running);
+    let mut serving = Serving::new(running, config.server.listen);
     serving.warnings = config.warnings.clone();
     serving.configure(&config.server)?;
     serving.doors(&config);
@@ -66,13 +69,12 @@ pub async fn run(args: ServeArgs) -> Result<ExitCode> {
     }
     out.flush()?;
     drop(out);
-    serving.run().await?;
-    Ok(ExitCode::SUCCESS)
+    serving.run().await
 }
 
 /// The person whom the first login link is for.
-fn first_admin(house: &RunningEngine) -> Option<PersonId> {
-    let people = house.engine.people();
+fn first_admin(running: &RunningEngine) -> Option<PersonId> {
+    let people = running.engine.people();
     people.iter().find(|person| person.roles.contains(ADMIN)).map(|person| person.id.clone())
 }
 
@@ -123,9 +125,9 @@ pub(crate) fn start_logging(default: &str) {
     }
 }
 
-/// A house about to open its doors.
+/// A running engine about to open its doors.
 pub(crate) struct Serving {
-    house: RunningEngine,
+    running: RunningEngine,
     setup: ServerSetup,
     pub(crate) demo: Option<Vec<Scenario>>,
     pub(crate) warnings: Vec<String>,
@@ -133,9 +135,9 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    pub(crate) fn new(house: RunningEngine, listen: SocketAddr) -> Serving {
-        let setup = front::setup(house.engine.clone(), listen);
-        Serving { house, setup, demo: None, warnings: Vec::new(), mcp: None }
+    pub(crate) fn new(running: RunningEngine, listen: SocketAddr) -> Serving {
+        let setup = front::setup(running.engine.clone(), listen);
+        Serving { running, setup, demo: None, warnings: Vec::new(), mcp: None }
     }
 
     pub(crate) fn configure(&mut self, config: &ServerConfig) -> Result<()> {
@@ -161,8 +163,10 @@ impl Serving {
 
     async fn front_mcp(&mut self, config: &Config) -> Result<()> {
         if !config.mcp.upstreams.is_empty() {
-            let StoreConfig::Sqlite { path } = &config.store;
-            let gate = EngineGate::open(self.house.engine.clone(), &config.mcp, path).await;
+            let folder = config.store.folder();
+            let (engine, connections) =
+                (self.running.engine.clone(), &self.running.mcp_connections);
+            let gate = EngineGate::open(engine, &config.mcp, connections, folder).await;
             self.mcp = Some(gate.context("the MCP servers under `[mcp]` cannot be fronted")?);
         }
         Ok(())
@@ -176,17 +180,17 @@ impl Serving {
     pub(crate) async fn bind(mut self) -> Result<Bound> {
         self.setup.demo = self.demo.take();
         self.setup.warnings = std::mem::take(&mut self.warnings);
-        let server = front::bind(self.setup, &self.house).await?;
+        let server = front::bind(self.setup, &self.running).await?;
         let server = match self.mcp {
             Some(gate) => server.with_mcp(Arc::new(gate)),
             None => server,
         };
-        Ok(Bound { house: self.house, server })
+        Ok(Bound { running: self.running, server })
     }
 }
 
 pub(crate) struct Bound {
-    house: RunningEngine,
+    running: RunningEngine,
     server: Server,
 }
 
@@ -196,15 +200,25 @@ impl Bound {
     }
 
     pub(crate) fn engine(&self) -> &Engine {
-        &self.house.engine
+        &self.running.engine
     }
 
-    /// Serves until somebody asks the process to stop, then closes in order: doors, work, store.
-    pub(crate) async fn run(self) -> Result<()> {
-        self.server.run(front::asked_to_stop()).await;
-        tracing::info!("stopping");
-        self.house.close(GRACE).await;
-        Ok(())
+    /// Serves until somebody asks the process to stop, or the store can be used no more, then closes in order: doors,
+    /// work, store.
+    pub(crate) async fn run(self) -> Result<ExitCode> {
+        let mut ended = None;
+        let shutdown = async {
+            tokio::select! {
+                () = front::asked_to_stop() => tracing::info!("stopping"),
+                why = self.running.store_ended() => {
+                    tracing::error!(%why, "stopping: this process is to be started again");
+                    ended = Some(why);
+                }
+            }
+        };
+        self.server.run(shutdown).await;
+        self.running.close(if ended.is_some() { STOP_WITHIN } else { GRACE }).await;
+        Ok(ExitCode::from(if ended.is_some() { Exit::StartAgain } else { Exit::Done }.code()))
     }
 }
 

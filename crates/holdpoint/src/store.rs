@@ -8,3 +8,5 @@ pub use ports::store::*;
 pub use stores::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use stores::SqliteStore;
+#[cfg(feature = "postgres")]
+pub use stores::{PgAddress, PgNodeEnd, PgOpenError, PgStore};

@@ -12,40 +12,64 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::channels::webhook::{WebhookCourier, WebhookSecret, WebhookSettings};
+use ::channels::web_push::WebPushSettings;
+use ::channels::webhook::{WebhookCallbackSender, WebhookSecret, WebhookSettings};
 use anyhow::{Context as _, Result};
 use engine::AgentSetup;
+use ports::callback::CallbackSender;
 use ports::clock::Clock;
-use ports::courier::Courier;
 use ports::tool_host::ToolHost;
+use stores::PgAddress;
 use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
 use tools::human::{HumanTool, HumanToolKind};
-use tools::inquire::InquiryTool;
 use tools::mcp::oauth::McpOauthDesk;
 use tools::process::{Environment, Runner, Supervisor};
+use tools::questionnaire::QuestionnaireTool;
 use tools::shell_cmd::{ShellCmd, ShellConfig};
 
 use crate::assembly::{Base, Ground, Plan, RunningEngine};
 use crate::config::{self, CallbacksConfig, Config, StoreConfig, ToolConfig, ToolKind};
 use crate::faults::Faults;
+use crate::secret_source::SecretSource;
 
 /// The hidden subcommand under which our own binary watches over a child process.
 pub const SUPERVISE: &str = "__run";
 
 /// A data directory for our own program, which knows how to watch over a child process.
-async fn ground(data: &Path, checkpoints: Option<&Path>) -> Result<Ground> {
+async fn ground(base: Base, data: &Path) -> Result<Ground> {
     let supervisor = std::env::current_exe()
         .ok()
         .map(|program| Supervisor { program, args: vec![SUPERVISE.into()] });
-    Ground::new(Base::on_disk(data, checkpoints).await?, data, supervisor)
+    Ground::new(base, data, supervisor)
+}
+
+/// The database of a `[store]` that is one, with its password.
+pub(crate) fn postgres_address(store: &StoreConfig) -> Result<PgAddress> {
+    let StoreConfig::Postgres { url, password, .. } = store else {
+        anyhow::bail!("the store is not a PostgreSQL database");
+    };
+    let read = |source: &SecretSource| source.read("the password of the database");
+    let password = password.as_ref().map(read).transpose().map_err(anyhow::Error::msg)?;
+    PgAddress::parse(url, password.as_deref()).map_err(anyhow::Error::msg)
 }
 
 /// Opens what the configuration describes.
 pub(crate) async fn open(config: &Config) -> Result<RunningEngine> {
-    let StoreConfig::Sqlite { path } = &config.store;
-    let ground = ground(path, config.audit.checkpoints.as_deref()).await?;
-    let plan = plan(config, &ground, path).await?;
+    let folder = config.store.folder();
+    let base = match &config.store {
+        StoreConfig::Sqlite { path } => {
+            Base::on_disk(path, config.audit.checkpoints.as_deref()).await?
+        }
+        StoreConfig::Postgres { .. } if config.audit.checkpoints.is_some() => anyhow::bail!(
+            "`[audit] checkpoints` goes with SQLite: take it out, and keep the last line of an export of the log elsewhere"
+        ),
+        StoreConfig::Postgres { .. } => {
+            Base::on_postgres(&postgres_address(&config.store)?, folder).await?
+        }
+    };
+    let ground = ground(base, folder).await?;
+    let plan = plan(config, &ground, folder).await?;
     ground.build(plan).await
 }
 
@@ -58,13 +82,7 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
     for tool in &config.tools {
         match &tool.kind {
             ToolKind::Mcp(mcp) => {
-                let oauth = mcp::open_oauth(
-                    tool,
-                    mcp,
-                    ground.base.store(),
-                    ground.base.clock.clone(),
-                    ground.base.chance.clone(),
-                );
+                let oauth = mcp::open_oauth(mcp::tool_oauth(tool, mcp), &ground.base);
                 let Some(oauth) = faults.note(oauth.await) else { continue };
                 let server = match mcp::mcp_config(tool, mcp) {
                     Ok(mut setup) => {
@@ -79,12 +97,16 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
             _ => tools.extend(faults.note(host(tool, &ground.runner))),
         }
     }
+    for (name, reach) in &config.mcp.upstreams {
+        let oauth = mcp::open_oauth(mcp::upstream_oauth(name, reach), &ground.base);
+        with_oauth.extend(faults.note(oauth.await).flatten());
+    }
     let mut agents = Vec::new();
     for agent in &config.agents {
         let model = config.models.get(&agent.model);
         let model = model.with_context(|| format!("agent `{}` has no model", agent.id))?;
-        let (clock, chance) = (ground.base.clock.clone(), ground.base.chance.clone());
-        let Some(model) = faults.note(model.open(clock, chance).map_err(Into::into)) else {
+        let (clock, rng) = (ground.base.clock.clone(), ground.base.rng.clone());
+        let Some(model) = faults.note(model.open(clock, rng).map_err(Into::into)) else {
             continue;
         };
         agents.push(AgentSetup {
@@ -99,14 +121,15 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
         });
     }
     let grounds =
-        channels::Grounds { clock: ground.base.clock.clone(), chance: ground.base.chance.clone() };
-    let mut lines = Vec::new();
+        channels::Grounds { clock: ground.base.clock.clone(), rng: ground.base.rng.clone() };
+    let mut connectors = Vec::new();
     for channel in &config.channels {
-        lines.extend(faults.note(channels::connector_for(channel, &grounds)));
+        connectors.extend(faults.note(channels::connector_for(channel, &grounds)));
     }
-    let courier = faults.note(courier(&config.callbacks, ground.base.clock.clone()));
+    let callback_sender =
+        faults.note(callback_sender(&config.callbacks, ground.base.clock.clone()));
     faults.none()?;
-    let courier = courier.context("callbacks cannot be set up")?;
+    let callback_sender = callback_sender.context("callbacks cannot be set up")?;
     ground.look_at_servers(&companions).await?;
     Ok(Plan {
         people: config.people.clone(),
@@ -115,8 +138,9 @@ async fn plan(config: &Config, ground: &Ground, data: &Path) -> Result<Plan> {
         tools,
         companions,
         mcp_connections: Arc::new(McpOauthDesk::new(with_oauth)),
-        courier,
-        lines,
+        callback_sender,
+        notices: notices(config),
+        connectors,
         home_expires_ms: channels::expiries(&config.channels),
         session_ms: u64::from(config.server.session_days) * 24 * 3_600_000,
     })
@@ -172,13 +196,26 @@ fn host(tool: &ToolConfig, runner: &Runner) -> Result<Arc<dyn ToolHost>> {
         ToolKind::Human { asks } => match asks {
             config::AskScope::Options => Arc::new(HumanTool::new(name, HumanToolKind::Options)?),
             config::AskScope::Anything => Arc::new(HumanTool::new(name, HumanToolKind::Anything)?),
-            config::AskScope::Questions => Arc::new(InquiryTool::new(name)?),
+            config::AskScope::Questions => Arc::new(QuestionnaireTool::new(name)?),
         },
         ToolKind::Mcp(_) => anyhow::bail!("`{name}` is a box of tools and not one tool"),
     })
 }
 
-fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn Courier>> {
+/// `[push]`; its operators are reached where people are, unless the file says otherwise.
+fn notices(config: &Config) -> Option<WebPushSettings> {
+    let public = config.server.public_url.as_ref().filter(|url| url.starts_with("https://"));
+    let contact = config.push.contact.as_ref().or(public).cloned();
+    config.push.enabled.then(|| WebPushSettings {
+        contact: contact.unwrap_or_else(|| "mailto:operator@localhost".to_owned()),
+        allow_private_addresses: config.push.allow_private_addresses,
+    })
+}
+
+fn callback_sender(
+    callbacks: &CallbacksConfig,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<dyn CallbackSender>> {
     let mut secrets = BTreeMap::new();
     for name in &callbacks.secret_envs {
         let secret = std::env::var(name).with_context(|| {
@@ -194,7 +231,7 @@ fn courier(callbacks: &CallbacksConfig, clock: Arc<dyn Clock>) -> Result<Arc<dyn
         allow_private_addresses: callbacks.allow_private_addresses,
         ..WebhookSettings::default()
     };
-    Ok(Arc::new(WebhookCourier::new(settings, clock)))
+    Ok(Arc::new(WebhookCallbackSender::new(settings, clock)))
 }
 
 /// What means yes and no for a tool, on wires that know only words.

@@ -1,6 +1,9 @@
 //! The command line as people and scripts use it: the real program against a real server.
 
 mod demo;
+mod hook_install;
+mod policy_cases;
+mod pty;
 
 use demo::{Demo, command};
 use serde_json::json;
@@ -361,6 +364,13 @@ async fn holds_are_listed_and_named_by_their_tags() {
     let claimed = demo.person_runs(&["claim", tag, "--json"]).ends_with(0).json();
     assert!(!claimed["claimed_by"].is_null(), "{claimed}");
     demo.person_runs(&["claim", tag, "--release"]).ends_with(0);
+    let said = demo.person_runs(&["comment", tag, "approve? @nobody"]).ends_with(0);
+    assert!(said.out.starts_with("Said."), "{}", said.out);
+    let shown = demo.person_runs(&["show", tag]).ends_with(0);
+    assert!(shown.out.contains("decides nothing:\n│ approve? @nobody\n"), "{}", shown.out);
+    let talked = demo.person_runs(&["comment", tag, "again", "--json"]).ends_with(0).json();
+    assert_eq!((&talked["comment_count"], &talked["state"]), (&json!(2), &json!("pending")));
+    demo.person_runs(&["comment", tag, "  "]).ends_with(1);
     demo.person_runs(&["approve", tag, "--digest", digest]).ends_with(0);
     // One that is decided can still be looked at.
     demo.person_runs(&["show", tag]).ends_with(0);

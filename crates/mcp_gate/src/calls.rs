@@ -1,75 +1,68 @@
 //! One call of a tool: reviewed, put to the policy, waited for, passed on, reported.
 
-use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::sync::Arc;
 
 use domain::digest::{Digest, Framed};
 use domain::id::HoldId;
 use domain::json::Arguments;
 use ports::unpoisoned::Unpoisoned as _;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::mcp::{INVALID_PARAMS, RawObject, RpcId, RpcMessage};
 
+use crate::call_wait::{AnnouncedHold, CallWait};
 use crate::config::ToolNaming;
 use crate::definitions::DefinitionStatus;
-use crate::era::{RequestMeta, UNSUPPORTED_VERSION};
-use crate::forms::FormRung;
+use crate::era::{CAPABILITIES_KEY, ClientEra, RequestMeta, TASKS};
 use crate::gate::{
     GateLeave, GateQuestion, GateStanding, PendingHold, QuestionContext, QuestionSubject, match_key,
 };
+use crate::gate_hold::GateHold;
 use crate::listing::own_meta;
 use crate::outcome::{CallOutcome, add_edit_note, state_text};
 use crate::reply::{CallReply, RpcFailure};
 use crate::session::{ClientRequest, ProxySession};
 use crate::states::OpenContinuation;
-use crate::tasks::TaskState;
+use crate::translate::held_calls::HeldState;
+use crate::translate::rounds::RoundsEnd;
 use crate::upstream::{Upstream, UpstreamError};
 use crate::waiting::with_progress;
 
 /// The members of a call that are read here, or belong to one exchange alone.
 const CALL_MEMBERS: [&str; 5] = ["name", "arguments", "_meta", "inputResponses", "requestState"];
+/// What the protocol itself says in the `_meta` of a call: of the exchange, and of nothing that a tool does.
+const META_OF_PROTOCOL: [&str; 4] = ["progressToken", "traceparent", "tracestate", "baggage"];
+const META_PREFIX: &str = "io.modelcontextprotocol/";
 /// How often a question is asked anew because its approval went to another call, or its definition changed again.
 const ROUNDS_MAX: usize = 3;
 
+#[derive(Clone)]
 pub(crate) struct GatedCall {
     pub(crate) id: RpcId,
     pub(crate) upstream: Arc<Upstream>,
-    index: usize,
+    pub(crate) index: usize,
     /// As the upstream calls it.
     pub(crate) tool: String,
-    message: RpcMessage,
+    pub(crate) message: RpcMessage,
     pub(crate) params: RawObject,
     pub(crate) arguments: Arguments,
+    /// What the call says beside its tool and arguments. It is part of what is approved.
+    pub(crate) others: Option<Value>,
     pub(crate) meta: RequestMeta,
     pub(crate) key: Digest,
     pub(crate) cancelled: CancellationToken,
 }
 
-/// How long a call waits, and who is told that it does.
-pub(crate) struct CallWait {
-    /// `None`: as long as people take.
-    limit: Option<Duration>,
-    /// When people were first asked: an upstream that takes its time to start takes none of theirs.
-    asked_at: OnceLock<Instant>,
-    announce: Mutex<Option<oneshot::Sender<HoldId>>>,
-    pub(crate) form: FormRung,
-}
-
-impl CallWait {
-    fn new(
-        limit: Option<Duration>,
-        announce: Option<oneshot::Sender<HoldId>>,
-        form: FormRung,
-    ) -> CallWait {
-        CallWait { limit, asked_at: OnceLock::new(), announce: Mutex::new(announce), form }
-    }
-
-    /// As long as people take, and nobody is told.
-    pub(crate) fn endless() -> CallWait {
-        CallWait::new(None, None, FormRung::None)
+impl GatedCall {
+    /// The names of what a client adds to a call of its own accord. The values may be secrets, and change with each try.
+    fn other_meta(&self) -> Vec<String> {
+        let meta = self.params.get_object("_meta").unwrap_or_default();
+        let is_other = |key: &String| {
+            !META_OF_PROTOCOL.contains(&key.as_str()) && !key.starts_with(META_PREFIX)
+        };
+        meta.keys().into_iter().filter(is_other).collect()
     }
 }
 
@@ -83,7 +76,7 @@ pub(crate) enum CallVerdict {
 }
 
 pub(crate) enum Waited {
-    Decided(serde_json::Value),
+    Decided(Box<GateHold>),
     Form(Box<RawValue>),
     Later,
     Cancelled,
@@ -116,17 +109,17 @@ impl ProxySession {
         cancelled: CancellationToken,
     ) -> Result<GatedCall, RpcFailure> {
         let bad = |why: String| RpcFailure::new(INVALID_PARAMS, why);
-        let meta = RequestMeta::parse(&message).map_err(|version| {
-            RpcFailure::new(
-                UNSUPPORTED_VERSION,
-                format!("`{version}` is not a version that is spoken"),
-            )
-        })?;
+        let meta =
+            RequestMeta::parse(&message).map_err(|version| RpcFailure::unspoken(&version))?;
         let params = message
             .params()
             .ok_or_else(|| bad("`params` must be an object in which no key stands twice".into()))?;
         if params.has_look_alike(&CALL_MEMBERS) {
             return Err(bad("a key of `params` is spelled almost like another one".into()));
+        }
+        // A name that cannot be read here cannot be shown.
+        if params.get("_meta").is_some() && params.get_object("_meta").is_none() {
+            return Err(bad("`_meta` must be an object in which no key stands twice".into()));
         }
         let name = params.get_text("name").unwrap_or_default();
         let (index, tool) = self.find_tool(&name).ok_or_else(|| {
@@ -134,12 +127,21 @@ impl ProxySession {
         })?;
         let text = params.get("arguments").map_or("{}", RawValue::get);
         let arguments = Arguments::parse(text.as_bytes()).map_err(|why| bad(why.to_string()))?;
+        let others_text = params.others_text(&CALL_MEMBERS);
+        let others = match others_text.is_empty() {
+            true => None,
+            // What people see of it is what any reader makes of it.
+            false => {
+                let others = Arguments::parse(others_text.as_bytes());
+                Some(others.map_err(|why| bad(why.to_string()))?.value().clone())
+            }
+        };
         let upstream = self.upstreams[index].clone();
         let source = Framed::new("holdpoint.mcp.source.v1")
             .field("server", self.gate.service().source().as_bytes())
             .field("upstream", upstream.config.place().as_bytes())
             .finish();
-        let key = match_key(source, &tool, &arguments, &params.others_text(&CALL_MEMBERS));
+        let key = match_key(source, &tool, &arguments, &others_text);
         let id = id.clone();
         Ok(GatedCall {
             id,
@@ -149,6 +151,7 @@ impl ProxySession {
             message,
             params,
             arguments,
+            others,
             meta,
             key,
             cancelled,
@@ -164,6 +167,12 @@ impl ProxySession {
     }
 
     async fn run_call(self: Arc<Self>, mut call: GatedCall) {
+        if let Some(meta) = own_meta(&call.params) {
+            if let Err(failure) = self.meet_modern(&call.upstream, &meta).await {
+                return self.refuse_call(&call, denied(&failure.message)).await;
+            }
+            self.note_log_level(&call.upstream, &meta);
+        }
         if let Some(open) = self.take_continuation(&call) {
             if let Err(error) = self.gate.check_going_on(open.hold).await {
                 return self.refuse_call(&call, denied(&format!("{error:#}"))).await;
@@ -195,7 +204,7 @@ impl ProxySession {
         }
     }
 
-    async fn refuse_call(&self, call: &GatedCall, reply: CallReply) {
+    pub(crate) async fn refuse_call(&self, call: &GatedCall, reply: CallReply) {
         self.reply(&call.id, &reply.in_era(call.meta.era)).await;
     }
 
@@ -222,7 +231,11 @@ impl ProxySession {
         let mut question = GateQuestion {
             key: call.key,
             title: format!("Call `{}` of the MCP server `{}`", call.tool, call.upstream.name()),
-            context: question_context(&call.upstream),
+            context: QuestionContext {
+                other_members: call.others.clone(),
+                other_meta: call.other_meta(),
+                ..question_context(&call.upstream)
+            },
             subject: QuestionSubject::Call { tool, arguments: call.arguments.clone() },
         };
         self.settle(call, wait, &mut question).await
@@ -290,14 +303,14 @@ impl ProxySession {
                 Waited::Form(form) => return Ok(CallVerdict::Form(form)),
                 Waited::Later => return Ok(CallVerdict::Reply(self.come_back(&pending))),
                 Waited::Cancelled => {
-                    self.gate.withdraw(question, pending.id).await;
+                    self.gate.withdraw(question, *pending).await;
                     return Ok(CallVerdict::Cancelled);
                 }
             };
-            match self.gate.take_decision(question, pending.id, &hold).await? {
+            match self.gate.take_decision(question, &hold).await? {
                 Some(GateStanding::Cleared(leave)) => return Ok(CallVerdict::Run(leave)),
                 Some(GateStanding::Refused(why)) => return Ok(CallVerdict::Reply(denied(&why))),
-                // Another call was quicker to use it: this one is asked about by itself.
+                // It was another call's, which was quicker to use it, or took it back: this one is asked about by itself.
                 Some(GateStanding::Pending(_)) | None => {}
             }
         }
@@ -313,18 +326,19 @@ impl ProxySession {
     ) -> anyhow::Result<Waited> {
         let announce = wait.announce.lock().unpoisoned().take();
         if let Some(announce) = announce {
-            let _ = announce.send(pending.id);
+            let _ = announce.send(AnnouncedHold { id: pending.id(), is_new: pending.is_new });
         }
+        self.keep_task_place(call, wait, pending.id()).await?;
         let service = self.gate.service();
         let decided = async {
             match wait.limit {
                 Some(limit) => {
                     let asked_at = *wait.asked_at.get_or_init(Instant::now);
-                    service.wait_decided(pending.id, asked_at + limit).await
+                    service.wait_decided(pending.id(), asked_at + limit).await
                 }
                 None => loop {
                     let until = Instant::now() + self.options.wait;
-                    if let Some(hold) = service.wait_decided(pending.id, until).await? {
+                    if let Some(hold) = service.wait_decided(pending.id(), until).await? {
                         return Ok(Some(hold));
                     }
                 },
@@ -334,8 +348,29 @@ impl ProxySession {
         tokio::select! {
             biased;
             () = call.cancelled.cancelled() => Ok(Waited::Cancelled),
-            decided = decided => Ok(decided?.map_or(Waited::Later, Waited::Decided)),
+            decided = decided => {
+                Ok(decided?.map_or(Waited::Later, |hold| Waited::Decided(Box::new(hold))))
+            }
             form = form => Ok(Waited::Form(form?)),
+        }
+    }
+
+    /// A task whose first approval went to an equal call is found under the hold that it waits for now.
+    async fn keep_task_place(
+        &self,
+        call: &GatedCall,
+        wait: &CallWait,
+        hold: HoldId,
+    ) -> anyhow::Result<()> {
+        let task = wait.task.lock().unpoisoned().clone();
+        match task {
+            Some((id, before)) if before != hold => {
+                let request = call.message.object.to_line();
+                self.gate.service().keep_task(&id, hold, &request).await?;
+                wait.note_task(id, hold);
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 
@@ -343,12 +378,12 @@ impl ProxySession {
         CallReply::failed(format!(
             "Nothing was run yet: this call waits for a person, at {}\nWhen it has been decided, call again with the same \
              arguments; an approval is used once. Do not try another way meanwhile.",
-            self.gate.service().page(pending.id)
+            self.gate.service().page(pending.id())
         ))
     }
 
     /// Makes the call and gives the client what came of it.
-    async fn finish_call(
+    pub(crate) async fn finish_call(
         &self,
         call: &GatedCall,
         leave: GateLeave,
@@ -362,22 +397,41 @@ impl ProxySession {
     }
 
     /// `None`: the client cancelled it before it was sent. The error is what the client is told.
-    async fn pass_on(
+    pub(crate) async fn pass_on(
         &self,
         call: &GatedCall,
         wire_id: &RpcId,
         leave: GateLeave,
         before: Option<OpenContinuation>,
     ) -> Result<Option<RpcMessage>, CallReply> {
+        let held = match self.take_held(call) {
+            HeldState::Foreign => None,
+            HeldState::Here(held) => Some(held),
+            HeldState::Over => {
+                let why = "the client did not answer in time, and the call was given up";
+                self.report(leave.hold, Err(why.into()));
+                return Err(CallReply::failed(format!(
+                    "{why}. It had been sent: it may or may not have been carried out. Look before you try again."
+                )));
+            }
+        };
+        // What an upstream has already cannot be said not to have run.
+        let is_held = held.is_some();
+        let refused = |why: &str| match is_held {
+            true => CallReply::failed(format!(
+                "Holdpoint did not let this call go on: {why}\nIt had been sent: it may or may not have been carried out. Look before you try again."
+            )),
+            false => denied(why),
+        };
         if let Err(error) = self.check_definition(call).await {
             let why = format!("{error:#}");
             self.report(leave.hold, Err(why.clone()));
-            return Err(denied(&why));
+            return Err(refused(&why));
         }
         // The list may have taken long, and a freeze holds from when it was acknowledged.
         if self.gate.service().is_frozen().await.unwrap_or(true) {
             self.report(leave.hold, Err("not sent: everything is frozen".into()));
-            return Err(denied("everything is frozen"));
+            return Err(refused("everything is frozen"));
         }
         let edited = leave.edited.as_ref().map(raw_arguments).transpose();
         let outgoing = edited
@@ -396,7 +450,29 @@ impl ProxySession {
             self.report(leave.hold, Err("the client cancelled it before it was sent".into()));
             return Ok(None);
         }
-        let sent = call.upstream.request(wire_id, &object).await;
+        let sent = match (call.upstream.era.differs_from(call.meta.era), call.meta.era) {
+            (false, _) => call.upstream.request(wire_id, &object).await,
+            (true, ClientEra::Modern) => {
+                self.call_legacy_upstream(call, wire_id, object, held).await
+            }
+            (true, ClientEra::Legacy) => {
+                match self.call_modern_upstream(call, wire_id, &object, leave.hold).await {
+                    RoundsEnd::Answered(response) => Ok(response),
+                    RoundsEnd::Upstream(error) => Err(error),
+                    RoundsEnd::Unanswered(why) => {
+                        self.report(leave.hold, Err(why.clone()));
+                        return Err(CallReply::failed(format!(
+                            "The tool asked for more in the course of the call, and got no answer: {why}"
+                        )));
+                    }
+                    RoundsEnd::Cancelled => {
+                        let why = "the client cancelled it while it was asked something";
+                        self.report(leave.hold, Err(why.into()));
+                        return Ok(None);
+                    }
+                }
+            }
+        };
         let mut response = match sent {
             Ok(response) => response,
             Err(UpstreamError::NotSent(why)) => {
@@ -413,6 +489,8 @@ impl ProxySession {
         match CallOutcome::of(&response) {
             CallOutcome::Succeeded => self.report(leave.hold, Ok(())),
             CallOutcome::Failed(why) => self.report(leave.hold, Err(why)),
+            // Its client follows the task. The record keeps saying that the call was started.
+            CallOutcome::GoesOn { .. } => {}
             CallOutcome::NeedsInput { state } => {
                 let next = OpenContinuation::next(leave.hold, leave.edited, before.as_ref());
                 self.states.keep_continuation(call.key, &state, next);
@@ -447,80 +525,37 @@ impl ProxySession {
         if let Some(edited) = edited {
             params.set("arguments", edited.to_owned());
         }
+        // The call is a task of ours, and its client would not find one of the upstream's.
+        if *wire_id != call.id {
+            without_tasks(&mut params)?;
+        }
         let mut object = call.message.clone().with_id(wire_id).object;
         object.set("params", params.to_raw()?);
-        Ok(object)
+        Ok(self.in_upstream_era(&call.upstream, object))
     }
 
-    fn report(&self, hold: HoldId, ended: Result<(), String>) {
+    pub(crate) fn report(&self, hold: HoldId, ended: Result<(), String>) {
         let service = self.gate.service().clone();
         self.reports.spawn(async move {
             let _ = service.report(hold, ended).await;
         });
     }
-
-    /// The client gets a task as soon as a person has to decide, and asks for it later.
-    async fn run_as_task(self: Arc<Self>, mut call: GatedCall) {
-        let request = call.cancelled.clone();
-        call.cancelled = CancellationToken::new();
-        let (announce, mut announced) = oneshot::channel();
-        let wait = CallWait::new(None, Some(announce), FormRung::None);
-        let mut clear = Box::pin(self.clear_call(&call, &wait));
-        let hold = tokio::select! {
-            biased;
-            () = request.cancelled() => return,
-            Ok(hold) = &mut announced => hold,
-            verdict = &mut clear => {
-                return match verdict {
-                    CallVerdict::Run(leave) => self.finish_call(&call, leave, None).await,
-                    CallVerdict::Reply(reply) => self.refuse_call(&call, reply).await,
-                    CallVerdict::Form(_) | CallVerdict::Cancelled => {}
-                };
-            }
-        };
-        let kept = self.gate.service().keep_task(hold, &call.message.object.to_line()).await;
-        if let Err(error) = kept {
-            self.refuse_call(&call, denied(&format!("the task cannot be kept: {error:#}"))).await;
-            return call.cancelled.cancel();
-        }
-        let task = self.call_tasks.start(hold, call.cancelled.clone(), self.now());
-        self.reply(&call.id, &task).await;
-        let verdict = clear.await;
-        self.finish_task(hold, &call, verdict).await;
-    }
-
-    /// Makes the call of a task if it may be made, and keeps what came of it for the client.
-    pub(crate) async fn finish_task(&self, hold: HoldId, call: &GatedCall, verdict: CallVerdict) {
-        let state = match verdict {
-            CallVerdict::Run(leave) => {
-                match self.pass_on(call, &self.own_id(), leave, None).await {
-                    Ok(Some(response)) => finished_task(&response),
-                    Ok(None) => TaskState::Cancelled,
-                    Err(reply) => completed(&reply.in_era(call.meta.era)),
-                }
-            }
-            CallVerdict::Reply(reply) => completed(&reply.in_era(call.meta.era)),
-            CallVerdict::Form(_) | CallVerdict::Cancelled => TaskState::Cancelled,
-        };
-        self.call_tasks.finish(hold, state, self.now());
-    }
 }
 
-fn finished_task(response: &RpcMessage) -> TaskState {
-    if let CallOutcome::NeedsInput { .. } = CallOutcome::of(response) {
-        return completed(&CallReply::failed(
-            "the tool asks for more input, which is not passed on in a task; call it without tasks",
-        ));
-    }
-    match (response.object.get("result"), response.object.get("error")) {
-        (Some(result), _) => TaskState::Completed(result.to_owned()),
-        (None, error) => TaskState::Failed(error.unwrap_or(RawValue::NULL).to_owned()),
-    }
-}
-
-pub(crate) fn completed(reply: &CallReply) -> TaskState {
-    let result = serde_json::value::to_raw_value(reply);
-    TaskState::Completed(result.unwrap_or_else(|_| RawValue::NULL.to_owned()))
+/// Says in a modern call that its client takes no tasks.
+fn without_tasks(params: &mut RawObject) -> serde_json::Result<()> {
+    let taken = (|| {
+        let meta = params.get_object("_meta")?;
+        let capabilities = meta.get_object(CAPABILITIES_KEY)?;
+        let mut extensions = capabilities.get_object("extensions")?;
+        extensions.remove(TASKS)?;
+        Some((meta, capabilities, extensions))
+    })();
+    let Some((mut meta, mut capabilities, extensions)) = taken else { return Ok(()) };
+    capabilities.set("extensions", extensions.to_raw()?);
+    meta.set(CAPABILITIES_KEY, capabilities.to_raw()?);
+    params.set("_meta", meta.to_raw()?);
+    Ok(())
 }
 
 fn raw_arguments(arguments: &Arguments) -> serde_json::Result<Box<RawValue>> {
@@ -534,6 +569,6 @@ fn question_context(upstream: &Upstream) -> QuestionContext {
 }
 
 /// For the model, and for the person who reads along.
-fn denied(why: &str) -> CallReply {
+pub(crate) fn denied(why: &str) -> CallReply {
     CallReply::failed(format!("Holdpoint did not let this call pass: {why}\nNothing was run."))
 }

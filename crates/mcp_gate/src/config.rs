@@ -93,7 +93,11 @@ impl UpstreamConfig {
                 let framed = service.headers.iter().fold(framed, |framed, (name, value)| {
                     framed.field("header", name.as_bytes()).field("value", value.as_bytes())
                 });
-                framed.finish()
+                let consent = service.authorizer.as_ref().and_then(|it| it.consent());
+                match consent {
+                    Some(consent) => framed.field("consent", consent.as_bytes()).finish(),
+                    None => framed.finish(),
+                }
             }
         }
     }

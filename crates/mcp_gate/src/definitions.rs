@@ -12,6 +12,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tools::mcp::{McpCatalog, McpDefinition, PinError, PinStore, ServerIdentity, ToolPin};
 
+use crate::limits::SHOWN_DEFINITIONS_MAX;
+
 /// What was pinned of an upstream, for all who stand before it. What each of its processes says now is held against it by itself.
 pub type SharedPins = Arc<Mutex<PinStore>>;
 
@@ -31,8 +33,10 @@ struct DefinitionState {
     shown: BTreeMap<String, Vec<McpDefinition>>,
     /// Tools that the client was shown in a form that we cannot read, or twice in one list.
     unreadable: BTreeSet<String>,
-    /// A list came that names no tools we could read.
+    /// A list came that names no tools we could read, or more than anybody shows.
     is_all_unreadable: bool,
+    /// Whether all that was shown since the client last asked for the whole list can be read.
+    is_whole_list_readable: bool,
 }
 
 /// How a tool stands to what was pinned.
@@ -61,6 +65,7 @@ impl DefinitionGate {
             shown: BTreeMap::new(),
             unreadable: BTreeSet::new(),
             is_all_unreadable: false,
+            is_whole_list_readable: false,
         };
         DefinitionGate {
             state: Mutex::new(state),
@@ -96,33 +101,28 @@ impl DefinitionGate {
         }
     }
 
-    /// What the client is being shown. A list that cannot be read leaves nothing that we could call known.
+    /// The client asks for the list from its start.
+    pub(crate) fn begin_showing(&self) {
+        self.lock().is_whole_list_readable = true;
+    }
+
+    /// What the client is being shown. A list that cannot be read leaves nothing that we could call known, until the client
+    /// has seen one to its end that can.
     pub(crate) fn note_shown(&self, result: &RawValue) {
         self.mark_stale();
         let mut state = self.lock();
         let mut page = serde_json::from_str::<Value>(result.get()).unwrap_or_default();
-        let Value::Array(tools) = page["tools"].take() else {
-            state.is_all_unreadable = true;
-            return;
-        };
-        let mut in_this_list = BTreeSet::new();
-        for tool in tools {
-            let Some(name) = tool["name"].as_str().map(str::to_owned) else {
+        let is_readable = match page["tools"].take() {
+            Value::Array(tools) => state.note_page(tools),
+            _ => {
                 state.is_all_unreadable = true;
-                continue;
-            };
-            let is_first = in_this_list.insert(name.clone());
-            match McpDefinition::parse(tool) {
-                Ok(definition) if is_first => {
-                    let shown = state.shown.entry(name).or_default();
-                    if !shown.contains(&definition) {
-                        shown.push(definition);
-                    }
-                }
-                _ => {
-                    state.unreadable.insert(name);
-                }
+                false
             }
+        };
+        state.is_whole_list_readable &= is_readable;
+        if state.is_whole_list_readable && page["nextCursor"].is_null() {
+            state.unreadable.clear();
+            state.is_all_unreadable = false;
         }
     }
 
@@ -157,6 +157,7 @@ impl DefinitionGate {
         let pinned = pin.and_then(ToolPin::parse_digest);
         let changed = std::iter::once(definition)
             .chain(state.shown.get(tool).into_iter().flatten())
+            // mutant: mcp-a-changed-tool-is-known
             .find(|definition| pinned != Some(definition.pin_digest(&listed.identity)));
         match changed {
             None => DefinitionStatus::Pinned,
@@ -174,6 +175,51 @@ impl DefinitionGate {
         let mut state = self.lock();
         state.shown.remove(&reviewed.offered.name);
         state.pins.lock().unpoisoned().add_pins(vec![(reviewed.offered.name.clone(), pin)])
+    }
+}
+
+impl DefinitionState {
+    /// Says whether all of it can be read.
+    fn note_page(&mut self, tools: Vec<Value>) -> bool {
+        let mut is_readable = true;
+        let mut in_this_list = BTreeSet::new();
+        for tool in tools {
+            let Some(name) = tool["name"].as_str().map(str::to_owned) else {
+                self.is_all_unreadable = true;
+                is_readable = false;
+                continue;
+            };
+            let is_first = in_this_list.insert(name.clone());
+            let is_known = match McpDefinition::parse(tool) {
+                Ok(definition) if is_first => self.keep_shown(definition),
+                _ => self.keep_unreadable(name),
+            };
+            is_readable &= is_known;
+        }
+        is_readable
+    }
+
+    /// `false`: there is no room for one more.
+    fn keep_shown(&mut self, definition: McpDefinition) -> bool {
+        let before = self.shown.get(&definition.name).map_or(&[][..], Vec::as_slice);
+        if before.contains(&definition) {
+            return true;
+        }
+        if self.shown.values().map(Vec::len).sum::<usize>() >= SHOWN_DEFINITIONS_MAX {
+            self.is_all_unreadable = true;
+            return false;
+        }
+        self.shown.entry(definition.name.clone()).or_default().push(definition);
+        true
+    }
+
+    fn keep_unreadable(&mut self, name: String) -> bool {
+        if self.unreadable.len() < SHOWN_DEFINITIONS_MAX {
+            self.unreadable.insert(name);
+        } else {
+            self.is_all_unreadable = true;
+        }
+        false
     }
 }
 
@@ -278,5 +324,57 @@ mod tests {
         }
         let status = gate.status("read");
         assert!(matches!(status, DefinitionStatus::Unreviewed(_)), "the first list counts, too");
+    }
+
+    fn show(gate: &DefinitionGate, page: &Value) {
+        gate.note_shown(&serde_json::from_str::<Box<RawValue>>(&page.to_string()).unwrap());
+    }
+
+    #[test]
+    fn a_list_that_can_be_read_to_its_end_takes_the_place_of_one_that_could_not() {
+        let clean = tool("read", "Reads.");
+        let nameless = json!({"tools": [clean, {"description": "nameless"}]});
+        let twice = json!({"tools": [clean, clean]});
+        for bad in [nameless, twice, json!({"tools": "none"})] {
+            let folder = tempfile::tempdir().unwrap();
+            let gate = gate(folder.path());
+            gate.set_listed(catalog(std::slice::from_ref(&clean))).unwrap();
+            let is_offered = || !matches!(gate.status("read"), DefinitionStatus::NotOffered);
+            show(&gate, &bad);
+            assert!(!is_offered(), "{bad}");
+            // A page from the middle says nothing of the others.
+            show(&gate, &json!({"tools": [clean]}));
+            assert!(!is_offered(), "{bad}");
+            gate.begin_showing();
+            show(&gate, &json!({"tools": [tool("other", "o")], "nextCursor": "2"}));
+            assert!(!is_offered(), "{bad}: not to its end");
+            show(&gate, &json!({"tools": [clean]}));
+            assert!(is_pinned(&gate, "read"), "{bad}");
+            // The next page of the same list, as it were.
+            show(&gate, &bad);
+            show(&gate, &json!({"tools": [clean]}));
+            assert!(!is_offered(), "{bad}: one page could not be read");
+        }
+    }
+
+    #[test]
+    fn an_upstream_that_shows_ever_new_definitions_is_known_for_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = gate(folder.path());
+        let clean = tool("read", "Reads.");
+        gate.set_listed(catalog(std::slice::from_ref(&clean))).unwrap();
+        show(&gate, &json!({"tools": [clean]}));
+        for round in 0..SHOWN_DEFINITIONS_MAX + 10 {
+            show(&gate, &json!({"tools": [tool("noise", &round.to_string())]}));
+            show(&gate, &json!({"tools": [{"name": format!("broken {round}")}]}));
+        }
+        let state = gate.lock();
+        assert!(state.shown.values().map(Vec::len).sum::<usize>() <= SHOWN_DEFINITIONS_MAX);
+        assert!(state.unreadable.len() <= SHOWN_DEFINITIONS_MAX);
+        drop(state);
+        assert!(matches!(gate.status("read"), DefinitionStatus::NotOffered));
+        gate.begin_showing();
+        show(&gate, &json!({"tools": [clean]}));
+        assert!(is_pinned(&gate, "read"));
     }
 }

@@ -5,9 +5,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tools::mcp::{MODERN, RpcMessage};
 
-const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
+pub(crate) const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 pub const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// The code of a protocol version that is not spoken.
 pub const UNSUPPORTED_VERSION: i64 = -32022;

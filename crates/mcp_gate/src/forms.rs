@@ -10,9 +10,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tools::mcp::RpcMessage;
 
-use crate::calls::{CallWait, GatedCall};
+use crate::call_wait::CallWait;
+use crate::calls::GatedCall;
 use crate::era::ClientEra;
 use crate::gate::{GateQuestion, PendingHold, PersonVerdict, QuestionSubject};
+use crate::gate_hold::GateHold;
 use crate::limits::FORM_MESSAGE_MAX;
 use crate::session::ProxySession;
 use crate::states::OpenForm;
@@ -103,7 +105,7 @@ impl ProxySession {
                 let responses = responses.transpose()?.unwrap_or_default();
                 let answer = FormAnswer::parse(&responses[APPROVAL]);
                 is_undecided = answer == FormAnswer::Undecided;
-                self.give_answer(&form.pending, answer).await?;
+                self.give_answer(&form.hold, answer).await?;
             }
         }
         let capabilities = match call.meta.era {
@@ -119,14 +121,12 @@ impl ProxySession {
         })
     }
 
-    async fn give_answer(&self, pending: &PendingHold, answer: FormAnswer) -> anyhow::Result<()> {
+    async fn give_answer(&self, shown: &GateHold, answer: FormAnswer) -> anyhow::Result<()> {
         match answer {
-            FormAnswer::Approved => {
-                self.gate.service().answer(pending, PersonVerdict::Approve).await
-            }
+            FormAnswer::Approved => self.gate.service().answer(shown, PersonVerdict::Approve).await,
             FormAnswer::Denied(reason) => {
                 let verdict = PersonVerdict::Deny { reason: reason.as_deref() };
-                self.gate.service().answer(pending, verdict).await
+                self.gate.service().answer(shown, verdict).await
             }
             FormAnswer::Undecided => Ok(()),
         }
@@ -141,11 +141,13 @@ impl ProxySession {
         question: &GateQuestion,
         pending: &PendingHold,
     ) -> anyhow::Result<Box<RawValue>> {
+        let on_the_table = pending.hold.call.as_ref().map(|call| &call.arguments);
         let message = match &question.subject {
             // Edited by a person since: what would run now is on the page, and not in this call.
             QuestionSubject::Call { tool, arguments }
                 if wait.form != FormRung::None
-                    && pending.hold["call"]["arguments"] == *arguments.value() =>
+                    && call.others.is_none()
+                    && on_the_table == Some(arguments.value()) =>
             {
                 form_message(tool, arguments.value())
             }
@@ -161,7 +163,7 @@ impl ProxySession {
         }
         let answer = self.ask_client(&call.id, "elicitation/create", &params).await;
         let answer = answer.as_ref().map_or(FormAnswer::Undecided, read_answer);
-        self.give_answer(pending, answer).await?;
+        self.give_answer(&pending.hold, answer).await?;
         std::future::pending().await
     }
 
@@ -172,8 +174,8 @@ impl ProxySession {
         params: &FormParams,
     ) -> anyhow::Result<Box<RawValue>> {
         let state = format!("{STATE_PREFIX}{}", crate::random::fresh_key()?);
-        let kept = PendingHold { id: pending.id, hold: pending.hold.clone() };
-        let form = OpenForm { key: call.key, pending: kept };
+        let (hold, _waiter) = (pending.hold.clone(), pending.waiter.join_again());
+        let form = OpenForm { key: call.key, hold, _waiter };
         anyhow::ensure!(self.states.keep_form(state.clone(), form), "too many forms are open");
         Ok(to_raw_value(&json!({
             "resultType": "input_required",

@@ -8,17 +8,20 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use domain::digest::{Digest, Framed};
+use domain::hold::{HoldReplyState, Risk};
 use domain::id::HoldId;
 use domain::json::{Arguments, canonical};
 use domain::time::Timestamp;
-use domain::visible::visible;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::config::{UpstreamConfig, UpstreamReach};
+use crate::gate_hold::{GateHold, GateOutcome, WITHDRAWN};
+use crate::question_waiters::{QuestionWaiter, QuestionWaiters};
+use crate::tasks::{KeptTask, TaskId};
 
-/// Holdpoint, as the owner of one token sees it. Holds are in the shapes of the HTTP API.
+/// Holdpoint, as the owner of one token sees it.
 #[async_trait]
 pub trait HoldService: Send + Sync {
     /// Which Holdpoint this is, and whose calls are asked about: no question of one is found by another.
@@ -28,9 +31,6 @@ pub trait HoldService: Send + Sync {
     fn page(&self, id: HoldId) -> String;
 
     fn now(&self) -> Timestamp;
-
-    /// Why a hold is no approval, for the model.
-    fn describe(&self, hold: &Value) -> String;
 
     /// Which hold was opened for a call, if it is remembered.
     async fn find_question(&self, key: Digest) -> anyhow::Result<Option<HoldId>>;
@@ -42,13 +42,13 @@ pub trait HoldService: Send + Sync {
     async fn forget_question(&self, key: Digest, hold: HoldId);
 
     /// The hold is durable when this returns. Policy may have decided it.
-    async fn open(&self, question: &GateQuestion) -> anyhow::Result<Value>;
+    async fn open(&self, question: &GateQuestion) -> anyhow::Result<GateHold>;
 
     /// `None`: there is no such hold.
-    async fn find(&self, id: HoldId) -> anyhow::Result<Option<Value>>;
+    async fn find(&self, id: HoldId) -> anyhow::Result<Option<GateHold>>;
 
     /// `None`: nobody has decided by then.
-    async fn wait_decided(&self, id: HoldId, until: Instant) -> anyhow::Result<Option<Value>>;
+    async fn wait_decided(&self, id: HoldId, until: Instant) -> anyhow::Result<Option<GateHold>>;
 
     /// Takes up an approval. `false`: another call did.
     async fn start(&self, id: HoldId) -> anyhow::Result<bool>;
@@ -58,13 +58,13 @@ pub trait HoldService: Send + Sync {
 
     async fn withdraw(&self, id: HoldId, reason: &str);
 
-    /// Keeps the request of a task, by the hold that it waits for. Durable when this returns, where tasks outlive the process.
-    async fn keep_task(&self, _: HoldId, _: &[u8]) -> anyhow::Result<()> {
+    /// Keeps the request of a task, and the hold that it waits for. Durable when this returns, where tasks outlive the process.
+    async fn keep_task(&self, _: &TaskId, _: HoldId, _: &[u8]) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// The request of a task of this caller that an earlier process kept.
-    async fn find_task(&self, _: HoldId) -> anyhow::Result<Option<Vec<u8>>> {
+    /// What an earlier process kept of a task of this caller.
+    async fn find_task(&self, _: &TaskId) -> anyhow::Result<Option<KeptTask>> {
         Ok(None)
     }
 
@@ -73,12 +73,12 @@ pub trait HoldService: Send + Sync {
     /// Whether the owner of the token is a person who may answer this hold now. In doubt: no.
     async fn may_answer(&self, id: HoldId) -> bool;
 
-    async fn answer(&self, pending: &PendingHold, verdict: PersonVerdict<'_>)
-    -> anyhow::Result<()>;
+    async fn answer(&self, shown: &GateHold, verdict: PersonVerdict<'_>) -> anyhow::Result<()>;
 }
 
 pub struct HoldGate {
     service: Arc<dyn HoldService>,
+    waiters: Arc<QuestionWaiters>,
 }
 
 /// What people are asked.
@@ -115,6 +115,12 @@ pub struct QuestionContext {
     pub pinned_definition: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offered_definition: Option<Value>,
+    /// Members of the call beside its tool and arguments, which the upstream gets too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_members: Option<Value>,
+    /// Names of what the client adds to the call of its own accord; they are no part of what is approved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_meta: Vec<String>,
     pub match_key: String,
 }
 
@@ -138,6 +144,8 @@ impl QuestionContext {
             variables,
             pinned_definition: None,
             offered_definition: None,
+            other_members: None,
+            other_meta: Vec::new(),
             match_key: String::new(),
         }
     }
@@ -164,14 +172,24 @@ pub enum GateStanding {
     Pending(Box<PendingHold>),
 }
 
+/// A question that people have before them, and that this call waits for.
 pub struct PendingHold {
-    pub id: HoldId,
-    pub hold: Value,
+    pub(crate) hold: GateHold,
+    /// Whether this call asked it. Otherwise it was found: an equal call asked it.
+    pub(crate) is_new: bool,
+    pub(crate) waiter: QuestionWaiter,
+}
+
+impl PendingHold {
+    pub(crate) fn id(&self) -> HoldId {
+        self.hold.id
+    }
 }
 
 enum Judged {
     Leave(GateLeave),
-    UsedBefore,
+    /// Another call used the approval, or took the question back.
+    OfAnotherCall,
     Refused(String),
 }
 
@@ -186,8 +204,9 @@ pub fn match_key(source: Digest, tool: &str, arguments: &Arguments, others: &str
 }
 
 impl HoldGate {
-    pub fn new(service: Arc<dyn HoldService>) -> HoldGate {
-        HoldGate { service }
+    /// The waiters are those of all sessions of this process.
+    pub fn new(service: Arc<dyn HoldService>, waiters: Arc<QuestionWaiters>) -> HoldGate {
+        HoldGate { service, waiters }
     }
 
     pub fn service(&self) -> &Arc<dyn HoldService> {
@@ -200,15 +219,11 @@ impl HoldGate {
         question.context.match_key = key.to_string();
         if let Some(id) = self.service.find_question(key).await? {
             match self.service.find(id).await? {
-                Some(hold)
-                    if hold["context"]["match_key"] != question.context.match_key.as_str() =>
-                {
-                    self.service.forget_question(key, id).await;
+                Some(hold) if hold.match_key.as_deref() != Some(&*question.context.match_key) => {}
+                Some(hold) if hold.is_pending() => {
+                    return Ok(GateStanding::Pending(Box::new(self.join(hold, false))));
                 }
-                Some(hold) if hold["state"] == "pending" => {
-                    return Ok(GateStanding::Pending(Box::new(PendingHold { id, hold })));
-                }
-                Some(hold) => match self.judge(question, id, &hold).await? {
+                Some(hold) => match self.judge(question, &hold).await? {
                     Judged::Leave(leave) => {
                         self.service.forget_question(key, id).await;
                         return Ok(GateStanding::Cleared(leave));
@@ -218,81 +233,81 @@ impl HoldGate {
                         self.service.forget_question(key, id).await;
                         return Ok(GateStanding::Refused(why));
                     }
-                    Judged::UsedBefore => self.service.forget_question(key, id).await,
+                    Judged::OfAnotherCall => {}
                 },
-                None => self.service.forget_question(key, id).await,
+                None => {}
             }
+            self.service.forget_question(key, id).await;
         }
         let opened = self.service.open(question).await?;
-        let id = hold_id(&opened)?;
-        if opened["state"] == "pending" {
-            self.service.keep_question(key, id).await?;
-            return Ok(GateStanding::Pending(Box::new(PendingHold { id, hold: opened })));
+        if opened.is_pending() {
+            let pending = self.join(opened, true);
+            self.service.keep_question(key, pending.id()).await?;
+            return Ok(GateStanding::Pending(Box::new(pending)));
         }
-        match self.judge(question, id, &opened).await? {
+        match self.judge(question, &opened).await? {
             Judged::Leave(leave) => Ok(GateStanding::Cleared(leave)),
             Judged::Refused(why) => Ok(GateStanding::Refused(why)),
-            Judged::UsedBefore => anyhow::bail!("the approval was used before"),
+            Judged::OfAnotherCall => anyhow::bail!("the approval was used before"),
         }
     }
 
-    /// People have decided. `None`: the approval was used by another call meanwhile.
+    fn join(&self, hold: GateHold, is_new: bool) -> PendingHold {
+        let waiter = self.waiters.join(hold.id);
+        PendingHold { hold, is_new, waiter }
+    }
+
+    /// People have decided. `None`: what they said was for another call, and this one has to be asked about anew.
     pub async fn take_decision(
         &self,
         question: &GateQuestion,
-        id: HoldId,
-        hold: &Value,
+        hold: &GateHold,
     ) -> anyhow::Result<Option<GateStanding>> {
-        let judged = self.judge(question, id, hold).await?;
-        self.service.forget_question(question.key, id).await;
+        let judged = self.judge(question, hold).await?;
+        self.service.forget_question(question.key, hold.id).await;
         Ok(match judged {
             Judged::Leave(leave) => Some(GateStanding::Cleared(leave)),
             Judged::Refused(why) => Some(GateStanding::Refused(why)),
-            Judged::UsedBefore => None,
+            Judged::OfAnotherCall => None,
         })
     }
 
-    async fn judge(
-        &self,
-        question: &GateQuestion,
-        id: HoldId,
-        hold: &Value,
-    ) -> anyhow::Result<Judged> {
-        let rule = hold["rule"].as_str().map(|rule| format!(" (rule \"{}\")", visible(rule)));
-        let rule = rule.unwrap_or_default();
-        match hold["state"].as_str() {
-            Some("approved") => {}
-            Some("answered") => {
-                let decision = &hold["decision"];
-                let said = decision["content"].as_str().or_else(|| decision["respond"].as_str());
-                let said = said.map_or_else(|| self.service.describe(hold), visible);
-                return Ok(Judged::Refused(format!("A person answered in its place: {said}")));
-            }
-            _ => return Ok(Judged::Refused(format!("{}{rule}", self.service.describe(hold)))),
+    async fn judge(&self, question: &GateQuestion, hold: &GateHold) -> anyhow::Result<Judged> {
+        if hold.was_withdrawn_by_a_call() {
+            return Ok(Judged::OfAnotherCall);
         }
+        // mutant: mcp-what-is-not-denied-is-approved
+        if hold.state != HoldReplyState::Approved {
+            return Ok(Judged::Refused(hold.why_not()));
+        }
+        let decision = hold.decision.as_ref().context("it is approved, and nobody said so")?;
+        let is_automatic = decision.is_automatic();
+        anyhow::ensure!(is_automatic || decision.by.is_some(), "it is approved by nobody");
         let QuestionSubject::Call { tool, arguments } = &question.subject else {
-            return Ok(Judged::Leave(GateLeave { hold: id, edited: None }));
+            return Ok(Judged::Leave(GateLeave { hold: hold.id, edited: None }));
         };
-        anyhow::ensure!(hold["call"]["tool"] == tool.as_str(), "the approval is for another tool");
-        let approved = &hold["call"]["arguments"];
-        let edited = match approved == arguments.value() {
+        let approved = hold.call.as_ref().context("the approval is for no call")?;
+        // mutant: mcp-an-approval-is-for-any-tool
+        anyhow::ensure!(approved.tool == *tool, "the approval is for another tool");
+        let edited = match approved.arguments == *arguments.value() {
             true => None,
             false => {
-                let edited = Arguments::from_value(approved.clone());
+                let edited = Arguments::from_value(approved.arguments.clone());
                 Some(edited.context("the approved arguments cannot be used")?)
             }
         };
         // What a rule allows, it allows each time. What a person approved is used once.
-        if hold["decision"]["by"].is_null() {
+        if is_automatic {
             anyhow::ensure!(edited.is_none(), "a rule allowed another call than this one");
-            return Ok(Judged::Leave(GateLeave { hold: id, edited }));
+            return Ok(Judged::Leave(GateLeave { hold: hold.id, edited }));
         }
-        if !hold["outcome"].is_null() {
-            return Ok(Judged::UsedBefore);
+        if hold.outcome.is_some() {
+            return Ok(Judged::OfAnotherCall);
         }
-        match self.service.start(id).await.context("the approval could not be taken up")? {
-            true => Ok(Judged::Leave(GateLeave { hold: id, edited })),
-            false => Ok(Judged::UsedBefore),
+        match self.service.start(hold.id).await.context("the approval could not be taken up")? {
+            true => Ok(Judged::Leave(GateLeave { hold: hold.id, edited })),
+            // mutant: mcp-an-approval-is-used-twice
+            false => Ok(Judged::OfAnotherCall),
         }
     }
 
@@ -300,21 +315,26 @@ impl HoldGate {
     pub async fn check_going_on(&self, id: HoldId) -> anyhow::Result<()> {
         anyhow::ensure!(!self.service.is_frozen().await?, "everything is frozen");
         let hold = self.service.find(id).await?.context("its hold is gone")?;
-        let is_running = matches!(hold["outcome"]["state"].as_str(), None | Some("executing"));
-        anyhow::ensure!(hold["state"] == "approved" && is_running, "its approval is over");
+        let is_running = matches!(hold.outcome, None | Some(GateOutcome::Executing));
+        let is_approved = hold.state == HoldReplyState::Approved;
+        anyhow::ensure!(is_approved && is_running, "its approval is over");
         Ok(())
     }
 
-    /// The call is not wanted any more.
-    pub async fn withdraw(&self, question: &GateQuestion, id: HoldId) {
-        self.service.forget_question(question.key, id).await;
-        self.service.withdraw(id, "the client cancelled the call").await;
+    /// The call is not wanted any more. Another one that waits for the same question keeps it.
+    pub async fn withdraw(&self, question: &GateQuestion, pending: PendingHold) {
+        let id = pending.id();
+        // mutant: mcp-one-of-two-takes-the-question-back
+        if pending.waiter.leave() {
+            self.service.forget_question(question.key, id).await;
+            self.service.withdraw(id, WITHDRAWN).await;
+        }
     }
 
     /// Whether the owner of the token may say yes or no in a form, where less is seen than on the page.
     pub async fn may_answer(&self, pending: &PendingHold) -> bool {
-        let is_harmless = matches!(pending.hold["risk"].as_str(), Some("low" | "medium"));
-        is_harmless && self.service.may_answer(pending.id).await
+        let is_harmless = matches!(pending.hold.risk, Some(Risk::Low | Risk::Medium));
+        is_harmless && self.service.may_answer(pending.id()).await
     }
 }
 
@@ -326,7 +346,198 @@ pub fn hold_id(hold: &Value) -> anyhow::Result<HoldId> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use ports::unpoisoned::Unpoisoned as _;
+    use serde_json::json;
+
     use super::*;
+    use crate::gate_hold::tests::hold;
+
+    const HOLD: &str = "hold_01jd3kq8v2m4x6z8a0c2e4g6j8";
+
+    /// One hold, as a test wants it.
+    struct OneHold {
+        hold: Mutex<GateHold>,
+        question: Mutex<Option<HoldId>>,
+        is_started: AtomicBool,
+        is_withdrawn: AtomicBool,
+    }
+
+    #[async_trait]
+    impl HoldService for OneHold {
+        fn source(&self) -> String {
+            "test".into()
+        }
+
+        fn page(&self, id: HoldId) -> String {
+            id.to_string()
+        }
+
+        fn now(&self) -> Timestamp {
+            Timestamp::from_ms(0)
+        }
+
+        async fn find_question(&self, _: Digest) -> anyhow::Result<Option<HoldId>> {
+            Ok(*self.question.lock().unpoisoned())
+        }
+
+        async fn keep_question(&self, _: Digest, hold: HoldId) -> anyhow::Result<()> {
+            *self.question.lock().unpoisoned() = Some(hold);
+            Ok(())
+        }
+
+        async fn forget_question(&self, _: Digest, _: HoldId) {
+            self.question.lock().unpoisoned().take();
+        }
+
+        async fn open(&self, _: &GateQuestion) -> anyhow::Result<GateHold> {
+            Ok(self.hold.lock().unpoisoned().clone())
+        }
+
+        async fn find(&self, _: HoldId) -> anyhow::Result<Option<GateHold>> {
+            Ok(Some(self.hold.lock().unpoisoned().clone()))
+        }
+
+        async fn wait_decided(&self, _: HoldId, _: Instant) -> anyhow::Result<Option<GateHold>> {
+            Ok(None)
+        }
+
+        async fn start(&self, _: HoldId) -> anyhow::Result<bool> {
+            Ok(!self.is_started.swap(true, Ordering::SeqCst))
+        }
+
+        async fn report(&self, _: HoldId, _: Result<(), String>) -> anyhow::Result<()> {
+            Ok(())
+        }
+
+        async fn withdraw(&self, _: HoldId, _: &str) {
+            self.is_withdrawn.store(true, Ordering::SeqCst);
+        }
+
+        async fn is_frozen(&self) -> anyhow::Result<bool> {
+            Ok(false)
+        }
+
+        async fn may_answer(&self, _: HoldId) -> bool {
+            true
+        }
+
+        async fn answer(&self, _: &GateHold, _: PersonVerdict<'_>) -> anyhow::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn question() -> GateQuestion {
+        let arguments = Arguments::parse(br#"{"a": 1}"#).unwrap();
+        let context = QuestionContext {
+            mcp_server: "s".into(),
+            says_it_is: None,
+            program: None,
+            directory: None,
+            url: None,
+            variables: Vec::new(),
+            pinned_definition: None,
+            offered_definition: None,
+            other_members: None,
+            other_meta: Vec::new(),
+            match_key: String::new(),
+        };
+        let subject = QuestionSubject::Call { tool: "s__write".into(), arguments };
+        GateQuestion { key: Digest::of(b"k"), title: String::new(), context, subject }
+    }
+
+    /// A hold about the call of [`question`], with `more` in it.
+    fn asked(more: &Value) -> GateHold {
+        let mut whole = json!({
+            "id": HOLD, "call": {"tool": "s__write", "arguments": {"a": 1}},
+            "context": {"match_key": Digest::of(b"k").to_string()},
+        });
+        whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        hold(&whole)
+    }
+
+    fn gate(hold: GateHold) -> (HoldGate, Arc<OneHold>) {
+        let service = Arc::new(OneHold {
+            hold: Mutex::new(hold),
+            question: Mutex::default(),
+            is_started: AtomicBool::default(),
+            is_withdrawn: AtomicBool::default(),
+        });
+        (HoldGate::new(service.clone(), Arc::default()), service)
+    }
+
+    fn approved(more: &Value) -> GateHold {
+        let mut whole = json!({"state": "approved", "decision": {"by": "ana"}});
+        whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        asked(&whole)
+    }
+
+    async fn judged(hold: GateHold) -> anyhow::Result<Option<GateStanding>> {
+        let (gate, _) = gate(hold.clone());
+        gate.take_decision(&question(), &hold).await
+    }
+
+    #[tokio::test]
+    async fn only_an_approval_that_somebody_gave_lets_a_call_run() {
+        let leave = judged(approved(&json!({}))).await.unwrap();
+        assert!(matches!(leave, Some(GateStanding::Cleared(GateLeave { edited: None, .. }))));
+        for state in ["pending", "denied", "answered", "expired", "cancelled", "postponed"] {
+            let refused = judged(approved(&json!({"state": state}))).await.unwrap();
+            assert!(matches!(refused, Some(GateStanding::Refused(_))), "{state}");
+        }
+        for nobody in [json!(null), json!({}), json!({"by": null})] {
+            assert!(judged(approved(&json!({"decision": nobody}))).await.is_err());
+        }
+        let ruled =
+            judged(approved(&json!({"decision": {"by": null, "rule": "r"}}))).await.unwrap();
+        assert!(matches!(ruled, Some(GateStanding::Cleared(_))));
+    }
+
+    #[tokio::test]
+    async fn an_approval_is_for_its_tool_and_for_the_arguments_that_people_left() {
+        for other in [json!(null), json!({"tool": "s__delete", "arguments": {"a": 1}})] {
+            assert!(judged(approved(&json!({"call": other}))).await.is_err(), "{other}");
+        }
+        let edited = json!({"call": {"tool": "s__write", "arguments": {"a": 2}}});
+        let Some(GateStanding::Cleared(leave)) = judged(approved(&edited)).await.unwrap() else {
+            panic!("an edit is an approval")
+        };
+        assert_eq!(leave.edited.unwrap().value(), &json!({"a": 2}));
+    }
+
+    #[tokio::test]
+    async fn of_equal_calls_one_has_the_approval() {
+        let hold = approved(&json!({}));
+        let (gate, _) = gate(hold.clone());
+        let first = gate.take_decision(&question(), &hold).await.unwrap();
+        assert!(matches!(first, Some(GateStanding::Cleared(_))));
+        assert!(gate.take_decision(&question(), &hold).await.unwrap().is_none());
+        for state in ["executing", "succeeded", "failed", "unknown", "paused"] {
+            let used = approved(&json!({"outcome": {"state": state}}));
+            assert!(judged(used).await.unwrap().is_none(), "{state}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_is_taken_back_when_the_last_call_leaves_it() {
+        let (gate, service) = gate(asked(&json!({})));
+        let ask = async || match gate.ask(&mut question()).await.unwrap() {
+            GateStanding::Pending(pending) => *pending,
+            GateStanding::Cleared(_) | GateStanding::Refused(_) => panic!("nobody decided"),
+        };
+        let (first, second) = (ask().await, ask().await);
+        assert!(first.is_new && !second.is_new);
+        gate.withdraw(&question(), first).await;
+        assert!(!service.is_withdrawn.load(Ordering::SeqCst));
+        assert!(service.question.lock().unpoisoned().is_some(), "a third call finds it");
+        gate.withdraw(&question(), second).await;
+        assert!(service.is_withdrawn.load(Ordering::SeqCst));
+        let withdrawn =
+            asked(&json!({"state": "cancelled", "cancelled": {"by": "p", "reason": WITHDRAWN}}));
+        assert!(judged(withdrawn).await.unwrap().is_none(), "another process took it back");
+    }
 
     #[test]
     fn one_call_has_one_key_however_it_is_spelled() {

@@ -13,12 +13,15 @@
 //! What is deliberately not here: where Holdpoint is. [`gate::HoldService`] is implemented over HTTP for the command, and over
 //! the engine for the server's own door.
 
+mod call_wait;
 mod calls;
 pub mod config;
 pub mod definitions;
 pub mod era;
 mod forms;
 pub mod gate;
+pub mod gate_hold;
+mod handshake;
 pub mod http;
 pub mod limits;
 mod listing;
@@ -26,12 +29,16 @@ mod merge;
 mod merge_lists;
 mod outcome;
 pub mod peer;
+pub mod question_waiters;
 mod random;
 pub mod reply;
 mod resume;
+mod retired_ids;
 mod service_pump;
 pub mod session;
 mod states;
-mod tasks;
+mod task_calls;
+pub mod tasks;
+mod translate;
 pub mod upstream;
 pub mod waiting;

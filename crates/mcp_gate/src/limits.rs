@@ -32,14 +32,32 @@ pub const QUESTION_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// What a client is told about how long it may ask for a task, and how often it should.
 pub const TASK_TTL_MS: u64 = 24 * 3600 * 1000;
 pub const TASK_POLL_MS: u64 = 1_000;
-/// Tasks that are remembered. The oldest finished ones are forgotten first.
+/// Tasks of one client that are remembered. The oldest finished ones are forgotten first; while all are open, no other begins.
 pub const TASKS_MAX: usize = 1_000;
+/// What stands after the dot of a task's name: as much as a random key has, with room to spare.
+pub const TASK_OWN_CHARS_MAX: usize = 64;
+/// Definitions that one upstream shows a client in a session: all of its tools twice over. One that shows more changes them
+/// as it is asked, and none of its tools is called before the client has seen a whole list without another.
+pub const SHOWN_DEFINITIONS_MAX: usize = 2 * tools::mcp::limits::TOOLS_MAX;
+/// Ids of cancelled requests that the client may not use again. An upstream that answers one of them after so many others is
+/// one that answers what it likes.
+pub const RETIRED_IDS_MAX: usize = 10_000;
 /// Rounds of questions in one call that its approval covers, as many as clients take part in.
 pub const CONTINUATIONS_MAX: usize = 10;
 /// Open continuations and open forms of one client.
 pub const OPEN_STATES_MAX: usize = 256;
 /// More than this is not read in a form: then the page is the place to answer.
 pub const FORM_MESSAGE_MAX: usize = 4 << 10;
+/// What a client takes to answer an upstream's question. People fill in its forms; a call that waits longer is given up.
+pub const QUESTION_WITHIN: Duration = Duration::from_secs(600);
+/// Calls of one client that an upstream has while the client answers its questions. Each is a call that was approved.
+pub const HELD_CALLS_MAX: usize = 64;
+/// Questions of an upstream in one call that have no answer yet.
+pub const QUESTIONS_OF_A_CALL_MAX: usize = 8;
+/// Streams on which one client without a handshake hears of changes.
+pub const LISTENERS_MAX: usize = 32;
+/// Resources that a client with a handshake wants to hear of.
+pub const WATCHED_MAX: usize = 256;
 /// What the record says about a result.
 pub const RESULT_CHARS_MAX: usize = 500;
 /// A message without an answer that a service has not taken by then is given up.

@@ -8,7 +8,7 @@ use tools::mcp::{McpCatalog, RawObject, RpcMessage};
 
 use crate::era::SERVER_INFO_KEY;
 use crate::session::ProxySession;
-use crate::upstream::{Upstream, UpstreamError};
+use crate::upstream::Upstream;
 
 /// What a request of ours says about itself: what the client's own says, since it is made for the client.
 pub(crate) type OwnMeta = Option<RawObject>;
@@ -98,9 +98,9 @@ impl ProxySession {
         object.set_value("id", &id)?;
         object.set_value("method", &method)?;
         object.set_value("params", params)?;
-        upstream.request(&id, &object).await.map_err(|error| match error {
-            UpstreamError::NotSent(why) | UpstreamError::Lost(why) => anyhow::anyhow!(why),
-        })
+        let object = self.in_upstream_era(upstream, object);
+        let answer = upstream.request(&id, &object).await;
+        answer.map_err(|error| anyhow::anyhow!(error.into_why()))
     }
 }
 

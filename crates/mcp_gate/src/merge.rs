@@ -1,5 +1,4 @@
-//! Several upstreams as one server: its handshake, and whose a request is. Only with a handshake, since upstreams of
-//! both eras speak that one.
+//! Several upstreams as one server: its handshake, and whose a request is. Each is spoken to in its own era.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,11 +10,13 @@ use serde_json::{Map, Value, json};
 use tools::mcp::limits::CONNECT_WITHIN;
 use tools::mcp::{INTERNAL_ERROR, INVALID_PARAMS, RawObject, RpcId, RpcKind, RpcMessage};
 
-use crate::era::HOLDPOINT;
+use crate::era::{ClientEra, HOLDPOINT};
 use crate::limits::RELAYED_MAX;
+use crate::listing::own_meta;
 use crate::merge_lists::MergedList;
 use crate::reply::{RpcFailure, error_line};
 use crate::session::ProxySession;
+use crate::translate::found::client_era;
 use crate::upstream::Upstream;
 
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
@@ -30,12 +31,31 @@ pub(crate) struct MergeState {
     relayed: Mutex<HashMap<RpcId, (usize, RpcId)>>,
     /// Whose a resource or a template of resources is.
     resources: Mutex<HashMap<String, usize>>,
+    /// Whether all have been spoken with for a client without a handshake.
+    pub(crate) met: tokio::sync::OnceCell<()>,
 }
 
 impl MergeState {
     pub(crate) fn offers(&self, upstream: usize, capability: &str) -> bool {
         let all = self.capabilities.lock().unpoisoned();
         all.get(&upstream).is_some_and(|offered| offered.contains_key(capability))
+    }
+
+    pub(crate) fn note_capabilities(&self, upstream: usize, offered: Value) {
+        let mut offered = match offered {
+            Value::Object(offered) => offered,
+            _ => Map::new(),
+        };
+        offered.retain(|name, _| !NOT_MERGED.contains(&name.as_str()));
+        self.capabilities.lock().unpoisoned().insert(upstream, offered);
+    }
+
+    /// What one of them can do, all can.
+    pub(crate) fn all_capabilities(&self) -> Map<String, Value> {
+        let mut merged = Map::new();
+        let all = self.capabilities.lock().unpoisoned();
+        all.values().for_each(|offered| merge_capabilities(&mut merged, offered));
+        merged
     }
 
     pub(crate) fn note_resource(&self, uri: String, upstream: usize) {
@@ -58,19 +78,38 @@ impl ProxySession {
         message: RpcMessage,
     ) -> Result<(), RpcFailure> {
         let bad = |why: &str| RpcFailure::new(INVALID_PARAMS, why);
-        let params = message.params().ok_or_else(|| bad("`params` must be an object"))?;
+        let params = match (message.params(), client_era(&message)) {
+            (Some(params), _) => params,
+            // Some leave it out where nothing has to be said.
+            (None, ClientEra::Legacy) if message.object.get("params").is_none() => {
+                RawObject::default()
+            }
+            (None, _) => return Err(bad("`params` must be an object")),
+        };
+        let era = client_era(&message);
+        if let (ClientEra::Modern, Some(meta)) = (era, own_meta(&params)) {
+            self.meet_all(&meta).await;
+        }
         if let Some(list) = MergedList::of_method(method) {
             let (session, id) = (self.clone(), id.clone());
-            self.tracker.spawn(async move { session.reply_list(&id, list).await });
+            self.tracker
+                .spawn(async move { session.reply_list(&id, list, era, &own_meta(&params)).await });
             return Ok(());
         }
         match method {
-            "ping" => self.reply(id, &json!({})).await,
-            "initialize" | "logging/setLevel" => {
+            "server/discover" if era == ClientEra::Modern => {
+                let discovered = self.merged_discovery(id)?;
+                self.reply_as_is(id, &discovered).await;
+            }
+            "subscriptions/listen" if era == ClientEra::Modern => {
+                self.listen_for(id, &params).await;
+            }
+            "ping" if era == ClientEra::Legacy => self.reply(id, &json!({})).await,
+            "initialize" | "logging/setLevel" if era == ClientEra::Legacy => {
                 let (session, id, method) = (self.clone(), id.clone(), method.to_owned());
                 self.tracker.spawn(async move {
                     let replied = match method == "initialize" {
-                        true => session.shake_hands(&params).await,
+                        true => session.shake_hands(&message).await,
                         false => session.set_level(&params).await,
                     };
                     match replied {
@@ -87,10 +126,14 @@ impl ProxySession {
                     params.set_value("name", &own)
                 })?;
             }
+            "resources/subscribe" | "resources/unsubscribe" if era == ClientEra::Modern => {
+                let why = format!("`{method}` is not spoken in this era of the protocol");
+                return Err(RpcFailure::new(METHOD_NOT_FOUND, why));
+            }
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
                 let uri = params.get_text("uri").unwrap_or_default();
                 let index = self.find_resource(&uri).ok_or_else(|| bad(UNKNOWN_RESOURCE))?;
-                self.pass_request(id, method, index, &message)?;
+                self.forward(id, method, index, message)?;
             }
             "completion/complete" => self.pass_completion(id, &params, message)?,
             _ => {
@@ -103,7 +146,7 @@ impl ProxySession {
     }
 
     fn pass_changed(
-        &self,
+        self: &Arc<Self>,
         id: &RpcId,
         method: &str,
         index: usize,
@@ -114,11 +157,11 @@ impl ProxySession {
         let mut params = message.params().unwrap_or_default();
         change(&mut params).map_err(unwritable)?;
         message.object.set("params", params.to_raw().map_err(unwritable)?);
-        self.pass_request(id, method, index, &message)
+        self.forward(id, method, index, message)
     }
 
     fn pass_completion(
-        &self,
+        self: &Arc<Self>,
         id: &RpcId,
         params: &RawObject,
         message: RpcMessage,
@@ -127,7 +170,7 @@ impl ProxySession {
         let mut reference = params.get_object("ref").unwrap_or_default();
         if let Some(uri) = reference.get_text("uri") {
             let index = self.find_resource(&uri).ok_or_else(|| bad(UNKNOWN_RESOURCE))?;
-            return self.pass_request(id, "completion/complete", index, &message);
+            return self.forward(id, "completion/complete", index, message);
         }
         let name = reference.get_text("name").unwrap_or_default();
         let (index, own) = self.split_name(&name).ok_or_else(|| bad("there is no such prompt"))?;
@@ -149,50 +192,50 @@ impl ProxySession {
     }
 
     /// The client's own words go to each upstream. One that does not come to terms is left out.
-    async fn shake_hands(&self, params: &RawObject) -> Result<Value, RpcFailure> {
+    async fn shake_hands(&self, message: &RpcMessage) -> Result<Value, RpcFailure> {
         let shaken =
-            join_all(self.upstreams.iter().map(|upstream| self.shake_one(upstream, params)));
+            join_all(self.upstreams.iter().map(|upstream| self.shake_one(upstream, message)));
         let mut versions = Vec::new();
-        let mut merged = Map::new();
         for (index, shaken) in shaken.await.into_iter().enumerate() {
             let mut result = match shaken {
                 Ok(result) => result,
                 Err(error) => {
-                    let name = self.upstreams[index].name();
-                    let why = visible(&format!("{error:#}"));
-                    (self.options.warn)(&format!("the MCP server `{name}` is left out: {why}"));
-                    self.upstreams[index].stop();
+                    self.leave_out(index, &format!("{error:#}"));
                     continue;
                 }
             };
-            self.upstreams[index].definitions.set_identity(&result["serverInfo"]);
             versions.extend(result["protocolVersion"].as_str().map(str::to_owned));
-            let mut offered = match result["capabilities"].take() {
-                Value::Object(offered) => offered,
-                _ => Map::new(),
-            };
-            offered.retain(|name, _| !NOT_MERGED.contains(&name.as_str()));
-            merge_capabilities(&mut merged, &offered);
-            self.merge.capabilities.lock().unpoisoned().insert(index, offered);
+            self.merge.note_capabilities(index, result["capabilities"].take());
         }
         // The oldest is understood by all.
         let version = versions.into_iter().min().ok_or_else(|| {
             RpcFailure::new(INTERNAL_ERROR, "none of the MCP servers came to terms with us")
         })?;
+        let merged = self.merge.all_capabilities();
         Ok(json!({"protocolVersion": version, "capabilities": merged, "serverInfo": HOLDPOINT}))
     }
 
-    async fn shake_one(&self, upstream: &Upstream, params: &RawObject) -> anyhow::Result<Value> {
-        let asked = self.request_own(upstream, "initialize", params);
-        let answer = tokio::time::timeout(CONNECT_WITHIN, asked).await??;
+    pub(crate) fn leave_out(&self, index: usize, why: &str) {
+        let (name, why) = (self.upstreams[index].name(), visible(why));
+        (self.options.warn)(&format!("the MCP server `{name}` is left out: {why}"));
+        self.upstreams[index].stop();
+    }
+
+    async fn shake_one(&self, upstream: &Upstream, message: &RpcMessage) -> anyhow::Result<Value> {
+        let asked = self.meet_legacy(upstream, message);
+        let answer = tokio::time::timeout(CONNECT_WITHIN, asked).await?;
+        let answer = answer.map_err(|failure| anyhow::anyhow!(failure.message))?;
         let result = answer.object.get("result");
         let result = result.ok_or_else(|| anyhow::anyhow!("it refused the handshake"))?;
         Ok(serde_json::from_str(result.get())?)
     }
 
     async fn set_level(&self, params: &RawObject) -> Result<Value, RpcFailure> {
+        // Those without a handshake read it in each request.
+        self.set_log_level(params.get_text("level"));
         for (index, upstream) in self.upstreams.iter().enumerate() {
-            if self.merge.offers(index, "logging") {
+            let has_handshake = upstream.era.era() == Some(ClientEra::Legacy);
+            if has_handshake && self.merge.offers(index, "logging") {
                 let _ = self.request_own(upstream, "logging/setLevel", params).await;
             }
         }

@@ -5,7 +5,10 @@ use serde_json::value::RawValue;
 use tools::mcp::limits::{LIST_WITHIN, PAGES_MAX};
 use tools::mcp::{RawObject, RpcId};
 
+use crate::era::ClientEra;
+use crate::listing::OwnMeta;
 use crate::session::ProxySession;
+use crate::translate::shapes::as_modern_result;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MergedList {
@@ -19,6 +22,8 @@ pub(crate) enum MergedList {
 struct PageParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: OwnMeta,
 }
 
 impl MergedList {
@@ -62,24 +67,42 @@ impl MergedList {
 
 impl ProxySession {
     /// One page with everything. An upstream that does not answer has nothing in it.
-    pub(crate) async fn reply_list(&self, id: &RpcId, list: MergedList) {
+    pub(crate) async fn reply_list(
+        &self,
+        id: &RpcId,
+        list: MergedList,
+        era: ClientEra,
+        meta: &OwnMeta,
+    ) {
         let mut all: Vec<Box<RawValue>> = Vec::new();
         for index in 0..self.upstreams.len() {
             if self.merge.offers(index, list.capability()) {
-                let listed = tokio::time::timeout(LIST_WITHIN, self.list_one(index, list)).await;
+                let listed =
+                    tokio::time::timeout(LIST_WITHIN, self.list_one(index, list, meta)).await;
                 all.extend(listed.ok().and_then(Result::ok).unwrap_or_default());
             }
         }
         let mut result = RawObject::default();
         // Raw values can always be written.
         let _ = result.set_value(list.key(), &all);
+        if era == ClientEra::Modern {
+            as_modern_result(list.method(), &mut result);
+        }
         self.reply(id, &result).await;
     }
 
-    async fn list_one(&self, index: usize, list: MergedList) -> anyhow::Result<Vec<Box<RawValue>>> {
+    async fn list_one(
+        &self,
+        index: usize,
+        list: MergedList,
+        meta: &OwnMeta,
+    ) -> anyhow::Result<Vec<Box<RawValue>>> {
         let upstream = &self.upstreams[index];
-        let mut params = PageParams { cursor: None };
+        let mut params = PageParams { cursor: None, meta: meta.clone() };
         let mut items = Vec::new();
+        if list == MergedList::Tools {
+            upstream.definitions.begin_showing();
+        }
         for _ in 0..PAGES_MAX {
             let answer = self.request_own(upstream, list.method(), &params).await?;
             let Some(result) = answer.object.get("result") else { break };

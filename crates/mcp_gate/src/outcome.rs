@@ -15,17 +15,25 @@ pub(crate) enum CallOutcome {
     NeedsInput {
         state: String,
     },
+    /// The upstream made a task of its own of it: what came of the call is not known yet.
+    GoesOn {
+        task: String,
+    },
 }
 
 impl CallOutcome {
     pub(crate) fn of(response: &RpcMessage) -> CallOutcome {
         let short = |text: &str| visible(&text.chars().take(RESULT_CHARS_MAX).collect::<String>());
         let Some(result) = response.object.get_object("result") else {
-            let error = response.object.get("error").map_or("no result", RawValue::get);
-            return CallOutcome::Failed(short(error));
+            let error = response.object.get_object("error").unwrap_or_default();
+            let raw = response.object.get("error").map_or("no result", RawValue::get);
+            return CallOutcome::Failed(short(error.get_text("message").as_deref().unwrap_or(raw)));
         };
         if result.get_text("resultType").as_deref() == Some("input_required") {
             return CallOutcome::NeedsInput { state: state_text(&result) };
+        }
+        if let Some(task) = upstream_task(&result) {
+            return CallOutcome::GoesOn { task: short(&task) };
         }
         if result.get("isError").is_some_and(|is_error| is_error.get().trim() != "false") {
             let content = result.get("content").map_or("", RawValue::get);
@@ -34,6 +42,17 @@ impl CallOutcome {
         }
         CallOutcome::Succeeded
     }
+}
+
+/// The name of a task that an upstream made of a call, in the words of either era.
+fn upstream_task(result: &RawObject) -> Option<String> {
+    let is_modern = result.get_text("resultType").as_deref() == Some("task");
+    let legacy = result.get("task").filter(|task| task.get().starts_with('{'));
+    if !is_modern && legacy.is_none() {
+        return None;
+    }
+    let nested = result.get_object("task").and_then(|task| task.get_text("taskId"));
+    Some(result.get_text("taskId").or(nested).unwrap_or_default())
 }
 
 /// What the other side wants to get back, as it spelled it.
@@ -73,8 +92,23 @@ mod tests {
             of(r#""result":{"isError":true,"content":[{"type":"text","text":"no\u001b"}]}"#);
         assert!(matches!(failed, CallOutcome::Failed(why) if why == "no⟦U+001B⟧"));
         assert!(matches!(of(r#""error":{"code":1}"#), CallOutcome::Failed(_)));
+        let error = of(r#""error":{"code":1,"message":"\u202e approved"}"#);
+        assert!(matches!(error, CallOutcome::Failed(why) if why == "⟦U+202E⟧ approved"));
         let asks = of(r#""result":{"resultType":"input_required","requestState":"a b"}"#);
         assert!(matches!(asks, CallOutcome::NeedsInput { state } if state == "\"a b\""));
+        for goes_on in [
+            r#""result":{"resultType":"task","taskId":"t1","status":"working"}"#,
+            r#""result":{"task":{"taskId":"t1","status":"working"},"resultType":"complete"}"#,
+            r#""result":{"content":[],"isError":false,"task":{"taskId":"t1"}}"#,
+        ] {
+            assert!(
+                matches!(of(goes_on), CallOutcome::GoesOn { task } if task == "t1"),
+                "{goes_on}"
+            );
+        }
+        let nameless = of(r#""result":{"task":{"a":1,"a":2}}"#);
+        assert!(matches!(nameless, CallOutcome::GoesOn { task } if task.is_empty()));
+        assert!(matches!(of(r#""result":{"task":"a word"}"#), CallOutcome::Succeeded));
     }
 
     #[test]

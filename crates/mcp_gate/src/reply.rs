@@ -1,10 +1,11 @@
 //! What we say to an MCP client by ourselves, in the forms of both eras.
 
+use domain::visible::visible;
 use serde::Serialize;
-use serde_json::Value;
-use tools::mcp::{BadRpc, RpcId};
+use serde_json::{Value, json};
+use tools::mcp::{BadRpc, MODERN, RpcId};
 
-use crate::era::ClientEra;
+use crate::era::{ClientEra, UNSUPPORTED_VERSION};
 
 #[derive(Serialize)]
 struct ResultMessage<'a, T> {
@@ -39,6 +40,15 @@ pub struct RpcFailure {
 impl RpcFailure {
     pub fn new(code: i64, message: impl Into<String>) -> RpcFailure {
         RpcFailure { code, message: message.into(), data: None }
+    }
+}
+
+impl RpcFailure {
+    /// A version of the protocol that is not spoken, and which are.
+    pub(crate) fn unspoken(version: &str) -> RpcFailure {
+        let why = format!("`{}` is not a version that is spoken", visible(version));
+        let data = json!({"supported": [MODERN], "requested": version});
+        RpcFailure { data: Some(data), ..RpcFailure::new(UNSUPPORTED_VERSION, why) }
     }
 }
 

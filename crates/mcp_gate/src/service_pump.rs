@@ -9,9 +9,11 @@ use tools::mcp::{
     HeardMessage, INTERNAL_ERROR, RawHttpError, RawHttpLink, RpcId, RpcKind, RpcMessage,
 };
 
+use crate::era::ClientEra;
 use crate::limits::{LISTEN_AGAIN, NOTICE_WITHIN, UPSTREAM_ENDS_WITHIN};
 use crate::reply::{RpcFailure, error_line};
-use crate::upstream::{Upstream, UpstreamError};
+use crate::session::cancelled_id;
+use crate::upstream::{OTHER_CONSENT, Upstream, UpstreamError};
 
 pub(crate) struct ServicePump<'a> {
     link: Arc<RawHttpLink>,
@@ -77,9 +79,10 @@ impl<'a> ServicePump<'a> {
             RpcKind::Notification { method } => {
                 let (is_cancel, is_ready) =
                     (method == "notifications/cancelled", method == "notifications/initialized");
-                // To a modern service, the end of the request is its cancellation.
+                // To a modern service, the end of the request is its cancellation. One with a handshake is told, also if it
+                // gives its sessions no ids.
                 let cancelled = is_cancel.then(|| cancelled_id(&message)).flatten();
-                if self.link.has_session() || !is_cancel {
+                if self.upstream.era.era() != Some(ClientEra::Modern) || !is_cancel {
                     self.post_notice(&message).await;
                 }
                 if let Some(post) = cancelled.and_then(|id| self.in_flight.remove(&id)) {
@@ -109,7 +112,9 @@ impl<'a> ServicePump<'a> {
                 match link.listen(&messages).await {
                     // Some end it after a while, and take another.
                     Ok(true) | Err(RawHttpError::NotSent(_) | RawHttpError::Lost(_)) => {}
-                    Ok(false) | Err(RawHttpError::SessionGone) => return (None, Ok(())),
+                    Ok(false) | Err(RawHttpError::SessionGone | RawHttpError::OtherConsent) => {
+                        return (None, Ok(()));
+                    }
                 }
                 tokio::select! {
                     () = gone.cancelled() => return (None, Ok(())),
@@ -136,6 +141,10 @@ impl<'a> ServicePump<'a> {
                 self.upstream.hang_up("it has forgotten our session".into());
                 UpstreamError::NotSent(why)
             }
+            Err(RawHttpError::OtherConsent) => {
+                self.upstream.hang_up(OTHER_CONSENT.into());
+                UpstreamError::NotSent(format!("the MCP server `{name}`: {OTHER_CONSENT}"))
+            }
         };
         if self.upstream.fail(&id, error.clone()) {
             return;
@@ -146,8 +155,4 @@ impl<'a> ServicePump<'a> {
             let _ = self.messages.send((Some(id), message)).await;
         }
     }
-}
-
-fn cancelled_id(message: &RpcMessage) -> Option<RpcId> {
-    serde_json::from_str(message.params()?.get("requestId")?.get()).ok()
 }

@@ -1,11 +1,10 @@
 //! The proxy between one client and its upstreams: who gets which message.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use domain::digest::{Digest, Framed};
 use domain::time::Timestamp;
 use ports::unpoisoned::Unpoisoned as _;
 use serde_json::Value;
@@ -18,15 +17,20 @@ use tools::mcp::{
 };
 
 use crate::config::ToolNaming;
-use crate::era::{ClientCapabilities, SERVER_INFO_KEY};
+use crate::era::{ClientEra, RequestMeta, SERVER_INFO_KEY};
 use crate::gate::HoldGate;
+use crate::handshake::Handshake;
 use crate::limits::CALLS_MAX;
 use crate::merge::{METHOD_NOT_FOUND, MergeState};
 use crate::peer::ClientLink;
 use crate::random::fresh_key;
 use crate::reply::{RpcFailure, error_line, notification_line, result_line};
+use crate::retired_ids::RetiredIds;
 use crate::states::RequestStates;
-use crate::tasks::{TaskTable, announce_tasks};
+use crate::tasks::{TaskId, TaskTable, announce_tasks};
+use crate::translate::found::client_era;
+use crate::translate::held_calls::HeldCalls;
+use crate::translate::listen::Listeners;
 use crate::upstream::{Upstream, response_id};
 
 pub struct ProxyOptions {
@@ -51,11 +55,13 @@ pub struct ProxySession {
     pub(crate) merge: MergeState,
     out: Arc<dyn ClientLink>,
     requests: Mutex<HashMap<RpcId, ClientRequest>>,
-    /// Ids of cancelled requests, as digests: what an upstream still answers under one is no answer to another request.
-    retired: Mutex<HashSet<Digest>>,
+    /// Ids of cancelled requests: what an upstream still answers under one is no answer to another request.
+    retired: Mutex<RetiredIds>,
     /// What we asked the client ourselves.
     asked: Mutex<HashMap<RpcId, oneshot::Sender<RpcMessage>>>,
-    handshake: Mutex<ClientCapabilities>,
+    pub(crate) handshake: Mutex<Handshake>,
+    pub(crate) held: Arc<HeldCalls>,
+    pub(crate) listeners: Listeners,
     own_prefix: String,
     next: AtomicU64,
     /// Nothing more is served.
@@ -72,11 +78,6 @@ pub(crate) enum ClientRequest {
         upstream: usize,
         method: String,
     },
-}
-
-fn id_digest(id: &RpcId) -> Digest {
-    let kind = if matches!(id, RpcId::Number(_)) { "number" } else { "text" };
-    Framed::new("holdpoint.mcp.id.v1").field(kind, id.to_string().as_bytes()).finish()
 }
 
 impl ProxySession {
@@ -101,6 +102,8 @@ impl ProxySession {
             retired: Mutex::default(),
             asked: Mutex::default(),
             handshake: Mutex::default(),
+            held: Arc::default(),
+            listeners: Listeners::default(),
             own_prefix: format!("holdpoint-{}-", fresh_key()?),
             next: AtomicU64::new(1),
             stopped: CancellationToken::new(),
@@ -129,8 +132,11 @@ impl ProxySession {
         self.requests.lock().unpoisoned()
     }
 
-    pub(crate) fn legacy_capabilities(&self) -> ClientCapabilities {
-        *self.handshake.lock().unpoisoned()
+    /// What the upstream still answers under this id is no answer to another request.
+    pub(crate) fn retire(&self, id: &RpcId) {
+        if self.options.reuses_ids {
+            self.retired.lock().unpoisoned().add(id);
+        }
     }
 
     /// Whether a task waits for people, or runs.
@@ -177,8 +183,15 @@ impl ProxySession {
                 self.cancel_request(&message);
             }
             RpcKind::Notification { method } if method.starts_with("notifications/") => {
+                // A handshake, and that roots change, mean nothing to an upstream without one.
+                let is_of_handshakes = LEGACY_NOTICES.contains(&method.as_str());
                 for upstream in &self.upstreams {
-                    let _ = upstream.send(&message.object);
+                    if !is_of_handshakes || upstream.era.era() != Some(ClientEra::Modern) {
+                        let _ = upstream.send(&message.object);
+                    }
+                }
+                if method == LEGACY_NOTICES[0] {
+                    self.listen_for_legacy();
                 }
             }
             // A call without an id is none, but an upstream could carry it out all the same.
@@ -189,7 +202,7 @@ impl ProxySession {
 
     fn accept_request(&self, id: &RpcId) -> Result<(), RpcFailure> {
         let mut requests = self.lock_requests();
-        let is_retired = self.retired.lock().unpoisoned().contains(&id_digest(id));
+        let is_retired = self.retired.lock().unpoisoned().contains(id);
         if requests.contains_key(id) || is_retired || self.is_own_id(id) {
             return Err(RpcFailure::new(INVALID_REQUEST, "this id is in use"));
         }
@@ -209,10 +222,10 @@ impl ProxySession {
         message: RpcMessage,
     ) -> Result<(), RpcFailure> {
         if method == "initialize" {
-            let declared = message
-                .params()
-                .and_then(|params| params.get("capabilities").map(ClientCapabilities::parse));
-            *self.handshake.lock().unpoisoned() = declared.unwrap_or_default();
+            self.note_handshake(&message);
+        }
+        if let Err(version) = RequestMeta::parse(&message) {
+            return Err(RpcFailure::unspoken(&version));
         }
         match method {
             "tools/call" => self.start_call(id, message),
@@ -220,15 +233,40 @@ impl ProxySession {
             _ if is_like_call(method) => {
                 Err(RpcFailure::new(METHOD_NOT_FOUND, "write the method as `tools/call`"))
             }
-            "tasks/get" | "tasks/cancel" | "tasks/update"
-                if self.find_or_resume_task(&task_id(&message).unwrap_or_default()).await =>
-            {
-                self.take_task_request(id, method, &message).await
+            "tasks/get" | "tasks/cancel" | "tasks/update" => {
+                let task = task_id(&message);
+                match task {
+                    Some(task) if self.find_or_resume_task(&task).await => {
+                        self.take_task_request(id, method, &task, &message).await
+                    }
+                    _ => self.take_other(id, method, message).await,
+                }
             }
-            _ if self.options.naming == ToolNaming::Prefixed => {
-                self.take_merged(id, method, message).await
+            _ => self.take_other(id, method, message).await,
+        }
+    }
+
+    /// What we do not answer ourselves.
+    async fn take_other(
+        self: Arc<Self>,
+        id: &RpcId,
+        method: &str,
+        message: RpcMessage,
+    ) -> Result<(), RpcFailure> {
+        match self.options.naming {
+            // Its upstreams may have to be met first, and that takes its time.
+            ToolNaming::Prefixed if client_era(&message) == ClientEra::Modern => {
+                let (session, id, method) = (self.clone(), id.clone(), method.to_owned());
+                self.tracker.spawn(async move {
+                    let taken = session.clone().take_merged(&id, &method, message).await;
+                    if let Err(failure) = taken {
+                        session.reply_error(&id, failure).await;
+                    }
+                });
+                Ok(())
             }
-            _ => self.pass_request(id, method, 0, &message),
+            ToolNaming::Prefixed => self.take_merged(id, method, message).await,
+            ToolNaming::Own => self.forward(id, method, 0, message),
         }
     }
 
@@ -261,29 +299,30 @@ impl ProxySession {
         &self,
         id: &RpcId,
         method: &str,
+        task: &TaskId,
         message: &RpcMessage,
     ) -> Result<(), RpcFailure> {
-        let task = task_id(message).unwrap_or_default();
         let unknown = || RpcFailure::new(INVALID_PARAMS, "there is no such task");
         if method == "tasks/get" {
-            let found = self.call_tasks.find(&task).ok_or_else(unknown)?;
+            let found = self.call_tasks.find(task).ok_or_else(unknown)?;
             self.reply(id, &found).await;
             return Ok(());
         }
-        if method == "tasks/cancel" && !self.call_tasks.cancel(&task, self.now()) {
+        if method == "tasks/cancel" && !self.call_tasks.cancel(task, self.now()) {
             return Err(unknown());
         }
-        // We ask nothing in a task, so there is nothing to update.
+        if method == "tasks/update" {
+            let responses = message.params().and_then(|it| it.get_object("inputResponses"));
+            if !self.call_tasks.answer(task, responses.unwrap_or_default()) {
+                return Err(unknown());
+            }
+        }
         self.reply(id, &serde_json::json!({"resultType": "complete"})).await;
         Ok(())
     }
 
     fn cancel_request(&self, message: &RpcMessage) {
-        let id = message.params().and_then(|params| {
-            let id = params.get("requestId")?;
-            serde_json::from_str::<RpcId>(id.get()).ok()
-        });
-        if let Some(id) = id {
+        if let Some(id) = cancelled_id(message) {
             self.cancel_as(&id, &message.object);
         }
     }
@@ -300,14 +339,32 @@ impl ProxySession {
     fn cancel_as(&self, id: &RpcId, cancellation: &RawObject) {
         let request = self.lock_requests().remove(id);
         if request.is_some() && self.options.reuses_ids {
-            self.retired.lock().unpoisoned().insert(id_digest(id));
+            self.retired.lock().unpoisoned().add(id);
         }
         // No answer follows a cancelled request.
         match request {
-            Some(ClientRequest::Held { cancelled }) => cancelled.cancel(),
-            Some(ClientRequest::Sent { upstream, .. }) => {
-                let _ = self.upstreams[upstream].send(cancellation);
+            Some(ClientRequest::Held { cancelled }) => {
+                self.end_listening(id);
+                cancelled.cancel();
             }
+            Some(ClientRequest::Sent { upstream, .. }) => match self.held.wire_of(id) {
+                // The upstream has the call under the id of the request that began it.
+                Some(wire) => {
+                    self.held.forget(&wire);
+                    let params = CancelParams {
+                        request_id: &wire,
+                        reason: "the client does not wait for it",
+                    };
+                    let line = notification_line("notifications/cancelled", &params);
+                    if let Ok(message) = RpcMessage::parse(&line) {
+                        let _ = self.upstreams[upstream].send(&message.object);
+                    }
+                }
+                None => {
+                    self.held.forget(id);
+                    let _ = self.upstreams[upstream].send(cancellation);
+                }
+            },
             None => {}
         }
     }
@@ -371,9 +428,25 @@ impl ProxySession {
         {
             self.upstreams[index].definitions.mark_stale();
         }
+        if self.tell_change(index, &message).await {
+            return;
+        }
+        let is_legacy_upstream = self.upstreams[index].era.era() == Some(ClientEra::Legacy);
+        if is_legacy_upstream
+            && !self.is_legacy_session()
+            && (self.take_question(index, about.as_ref(), &message)
+                || self.take_withdrawal(index, &message)
+                || self.is_not_for_modern(&message))
+        {
+            return;
+        }
         match (&message.kind, self.options.naming) {
             // An answer to it would be taken for one to us.
             (RpcKind::Request { id, .. }, _) if self.is_own_id(id) => {}
+            // What we asked the client is not an upstream's to take back.
+            (RpcKind::Notification { method }, _)
+                if method == "notifications/cancelled"
+                    && cancelled_id(&message).is_some_and(|id| self.is_own_id(&id)) => {}
             (_, ToolNaming::Own) => self.pass_to_client(0, about.as_ref(), message).await,
             (_, ToolNaming::Prefixed) => self.relay(index, about.as_ref(), message).await,
         }
@@ -410,7 +483,7 @@ impl ProxySession {
     }
 
     /// What passes by tells who the upstream is, and what the client is shown of its tools.
-    fn note_answer(&self, index: usize, method: &str, message: &RpcMessage) {
+    pub(crate) fn note_answer(&self, index: usize, method: &str, message: &RpcMessage) {
         let definitions = &self.upstreams[index].definitions;
         let Some(result) = message.object.get("result") else { return };
         let read = || serde_json::from_str::<Value>(result.get()).unwrap_or_default();
@@ -463,13 +536,21 @@ impl Drop for OpenAsk<'_> {
     }
 }
 
+/// The first one tells that a client is ready to hear things.
+const LEGACY_NOTICES: [&str; 2] = ["notifications/initialized", "notifications/roots/list_changed"];
+
 fn is_like_call(method: &str) -> bool {
     let plain: String = method.chars().filter(char::is_ascii_alphanumeric).collect();
     plain.eq_ignore_ascii_case("toolscall")
 }
 
-fn task_id(message: &RpcMessage) -> Option<String> {
-    message.params()?.get_text("taskId")
+/// The request that a cancellation is about.
+pub(crate) fn cancelled_id(message: &RpcMessage) -> Option<RpcId> {
+    serde_json::from_str(message.params()?.get("requestId")?.get()).ok()
+}
+
+fn task_id(message: &RpcMessage) -> Option<TaskId> {
+    message.params()?.get_text("taskId")?.parse().ok()
 }
 
 #[cfg(test)]

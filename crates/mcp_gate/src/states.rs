@@ -11,14 +11,18 @@ use domain::id::HoldId;
 use domain::json::Arguments;
 use ports::unpoisoned::Unpoisoned as _;
 
-use crate::gate::PendingHold;
+use crate::gate_hold::GateHold;
 use crate::limits::{CONTINUATIONS_MAX, OPEN_STATES_MAX};
+use crate::question_waiters::QuestionWaiter;
 
 /// A form that the client's user has before them.
 pub(crate) struct OpenForm {
     /// The call that it is about.
     pub(crate) key: Digest,
-    pub(crate) pending: PendingHold,
+    /// As it was shown.
+    pub(crate) hold: GateHold,
+    /// Whoever has the form waits for the question, too.
+    pub(crate) _waiter: QuestionWaiter,
 }
 
 /// A call that was let through, and whose upstream wants to know more before it goes on.
@@ -65,6 +69,7 @@ impl RequestStates {
 
     /// Once, and only for the call that it is about.
     pub(crate) fn take_form(&self, state: &str, key: Digest) -> Option<OpenForm> {
+        // mutant: mcp-a-form-answers-any-call
         self.lock_forms().remove(state).filter(|form| form.key == key)
     }
 
@@ -83,9 +88,13 @@ impl RequestStates {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use std::sync::Arc;
+
+    use serde_json::json;
 
     use super::*;
+    use crate::gate_hold::tests::hold as held;
+    use crate::question_waiters::QuestionWaiters;
 
     const HOLD: &str = "hold_01jd3kq8v2m4x6z8a0c2e4g6j8";
 
@@ -95,7 +104,8 @@ mod tests {
         let (mine, other) = (Digest::of(b"a"), Digest::of(b"b"));
         let form = || OpenForm {
             key: mine,
-            pending: PendingHold { id: HOLD.parse().unwrap(), hold: Value::Null },
+            hold: held(&json!({"id": HOLD})),
+            _waiter: Arc::new(QuestionWaiters::default()).join(HOLD.parse().unwrap()),
         };
         assert!(states.keep_form("x".into(), form()));
         assert!(states.take_form("y", mine).is_none());

@@ -19,6 +19,7 @@ use crate::config::{UpstreamConfig, UpstreamProgram, UpstreamReach, UpstreamServ
 use crate::definitions::{DefinitionGate, SharedPins};
 use crate::limits::{UPSTREAM_ENDS_WITHIN, UPSTREAM_OUTBOX_MAX};
 use crate::service_pump::ServicePump;
+use crate::translate::found::UpstreamEra;
 
 pub struct Upstream {
     pub config: UpstreamConfig,
@@ -28,6 +29,9 @@ pub struct Upstream {
     waiting: Mutex<HashMap<RpcId, WaitingAnswer>>,
     gone: CancellationToken,
     why: Mutex<Option<String>>,
+    pub(crate) era: UpstreamEra,
+    /// The wire to a service.
+    link: Option<Arc<RawHttpLink>>,
 }
 
 type WaitingAnswer = oneshot::Sender<Result<RpcMessage, UpstreamError>>;
@@ -41,6 +45,13 @@ pub enum UpstreamError {
     Lost(String),
 }
 
+impl UpstreamError {
+    pub(crate) fn into_why(self) -> String {
+        let (UpstreamError::NotSent(why) | UpstreamError::Lost(why)) = self;
+        why
+    }
+}
+
 /// The wire, before a task keeps it running.
 pub struct UpstreamWire {
     end: WireEnd,
@@ -49,8 +60,12 @@ pub struct UpstreamWire {
 
 enum WireEnd {
     Program(Box<Child>),
-    Service(RawHttpLink),
+    Service(Arc<RawHttpLink>),
 }
+
+/// Why nothing goes on in a session with a service whose connection is another one now.
+pub(crate) const OTHER_CONSENT: &str =
+    "it was connected anew meanwhile, perhaps with another account";
 
 /// Variables that a program needs to be a program at all; whatever else it gets is in its configuration.
 const PLAIN_VARIABLES: [&str; 7] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "USER"];
@@ -66,8 +81,12 @@ impl Upstream {
                 let link = RawHttpLink::new(url, headers, authorizer.clone());
                 let name = &config.name;
                 let unusable = |why| anyhow::anyhow!("the MCP server `{name}` is unusable: {why}");
-                WireEnd::Service(link.map_err(unusable)?)
+                WireEnd::Service(Arc::new(link.map_err(unusable)?))
             }
+        };
+        let link = match &end {
+            WireEnd::Service(link) => Some(link.clone()),
+            WireEnd::Program(_) => None,
         };
         let (to, lines) = mpsc::channel(UPSTREAM_OUTBOX_MAX);
         let upstream = Upstream {
@@ -77,6 +96,8 @@ impl Upstream {
             waiting: Mutex::default(),
             gone: CancellationToken::new(),
             why: Mutex::default(),
+            era: UpstreamEra::default(),
+            link,
         };
         Ok((Arc::new(upstream), UpstreamWire { end, lines }))
     }
@@ -91,10 +112,16 @@ impl Upstream {
 
     /// Why it is not there any more, if it is not.
     pub fn gone(&self) -> Option<String> {
+        if self.link.as_ref().is_some_and(|link| link.has_other_consent()) {
+            self.hang_up(OTHER_CONSENT.into());
+        }
         let why = self.why.lock().unpoisoned().clone();
         self.gone.is_cancelled().then(|| {
             let why = why.unwrap_or_else(|| "it was stopped".into());
-            format!("the MCP server `{}` is gone: {why}; start the proxy again", self.name())
+            format!(
+                "the MCP server `{}` is gone: {why}; begin a new session, or start the proxy again",
+                self.name()
+            )
         })
     }
 
@@ -173,7 +200,6 @@ impl UpstreamWire {
         match self.end {
             WireEnd::Program(child) => pump_pipes(*child, self.lines, upstream, messages).await,
             WireEnd::Service(link) => {
-                let link = Arc::new(link);
                 ServicePump::new(link, upstream, messages).run(self.lines).await;
             }
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::message::Part;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::{
     Delta, DeltaSink, Model, ModelError, ModelRequest, ModelTurn, TurnUsage, WrittenCall,
 };
@@ -45,6 +45,9 @@ pub(crate) trait ModelApi: Send + Sync + 'static {
 
     fn reader(&self, settings: &ModelSettings) -> Self::Reader;
 
+    /// Whether its models take images, where the configuration does not say.
+    fn takes_images(&self, settings: &ModelSettings) -> bool;
+
     /// What the body of a refusal says.
     fn problem(&self, body: &[u8]) -> ProviderError;
 }
@@ -54,7 +57,7 @@ pub(crate) struct Client<A> {
     settings: Arc<ModelSettings>,
     http: Http,
     clock: Arc<dyn Clock>,
-    chance: Arc<dyn Chance>,
+    rng: Arc<dyn Rng>,
 }
 
 impl<A: ModelApi> Client<A> {
@@ -62,17 +65,22 @@ impl<A: ModelApi> Client<A> {
         api: A,
         settings: ModelSettings,
         clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
+        rng: Arc<dyn Rng>,
     ) -> Client<A> {
         let settings = Arc::new(settings);
         let url = endpoint(&settings.base_url, api.path());
         let http = Http::new(settings.clone(), clock.clone(), url);
-        Client { api, settings, http, clock, chance }
+        Client { api, settings, http, clock, rng }
     }
 }
 
 #[async_trait]
 impl<A: ModelApi> Model for Client<A> {
+    fn takes_images(&self) -> bool {
+        let settings = &self.settings;
+        settings.takes_images.unwrap_or_else(|| self.api.takes_images(settings))
+    }
+
     async fn think(
         &self,
         request: &ModelRequest<'_>,
@@ -178,7 +186,7 @@ impl<A: ModelApi> Client<A> {
                 Err(AttemptFault::Final(error)) => return Err(error),
                 Err(AttemptFault::Again { why, after }) => (why, after),
             };
-            let pause = pause(attempt, after, &*self.chance);
+            let pause = pause(attempt, after, &*self.rng);
             let Some(pause) = pause.filter(|_| attempt < self.settings.retries) else {
                 return Err(ModelError::Unavailable(match after {
                     Some(after) => format!("{why} (come back in {} s)", after.as_secs()),

@@ -150,7 +150,7 @@ fn go_on<'a>(request: &mut ModelRequest<'a>, turn: &'a ModelTurn, contents: &[&'
             text: text.into(),
             opaque: opaque.as_deref().map(Into::into),
         }),
-        Part::ToolCall { .. } | Part::ToolResult { .. } => None,
+        Part::File(_) | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     });
     let calls = turn.calls.iter().cloned().map(AssistantPart::Call);
     request.messages.push(ModelMessage::Assistant { parts: parts.chain(calls).collect() });

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::message::Part;
 use domain::time::Timestamp;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::{
     AssistantPart, Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn,
     ToolOffer,
@@ -259,15 +259,15 @@ impl Clock for RealClock {
     }
 }
 
-pub(crate) struct NoChance(AtomicUsize);
+pub(crate) struct NoRandomness(AtomicUsize);
 
-impl NoChance {
-    pub(crate) fn new() -> Arc<NoChance> {
-        Arc::new(NoChance(AtomicUsize::new(500)))
+impl NoRandomness {
+    pub(crate) fn new() -> Arc<NoRandomness> {
+        Arc::new(NoRandomness(AtomicUsize::new(500)))
     }
 }
 
-impl Chance for NoChance {
+impl Rng for NoRandomness {
     fn bits(&self) -> u128 {
         self.0.fetch_add(501, Ordering::SeqCst) as u128
     }
@@ -313,7 +313,7 @@ pub(crate) fn assistant(turn: &ModelTurn) -> ModelMessage<'_> {
             text: text.into(),
             opaque: opaque.as_deref().map(Into::into),
         }),
-        Part::ToolCall { .. } | Part::ToolResult { .. } => None,
+        Part::File(_) | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     });
     let calls = turn.calls.iter().cloned().map(AssistantPart::Call);
     ModelMessage::Assistant { parts: parts.chain(calls).collect() }

@@ -109,7 +109,7 @@ impl ProviderError {
         settings: &ModelSettings,
     ) -> AttemptFault {
         let section = format!("[models.{}]", settings.name);
-        let told = self.told(status, settings);
+        let told = self.problem_text(status, settings);
         if self.has_word("context_length_exceeded") || self.says_prompt_too_long(status) {
             return AttemptFault::Final(ModelError::TooLong(told));
         }
@@ -157,7 +157,7 @@ impl ProviderError {
     }
 
     /// `529 overloaded_error: Overloaded`, with what must not be shown taken out.
-    fn told(&self, status: u16, settings: &ModelSettings) -> String {
+    fn problem_text(&self, status: u16, settings: &ModelSettings) -> String {
         let mut told = status.to_string();
         for word in [&self.kind, &self.code].into_iter().flatten() {
             if !word.is_empty() && !told.ends_with(word.as_str()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::time::Timestamp;
-use ports::clock::Chance;
+use ports::clock::Rng;
 use ports::model::{Delta, ModelTurn};
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
@@ -29,7 +29,7 @@ pub enum FuzzedApi {
 /// Ids that can be told apart from any other.
 struct Same;
 
-impl Chance for Same {
+impl Rng for Same {
     fn bits(&self) -> u128 {
         7
     }
@@ -43,12 +43,11 @@ pub fn turn<'a>(
 ) -> Result<(ModelTurn, Vec<Delta>), String> {
     match spoken {
         FuzzedApi::Messages => read_turn(&Anthropic::default(), pieces),
-        FuzzedApi::Chat => read_turn(
-            &Chat { at_vendor: false, send_thinking: true, chance: Arc::new(Same) },
-            pieces,
-        ),
+        FuzzedApi::Chat => {
+            read_turn(&Chat { at_vendor: false, send_thinking: true, rng: Arc::new(Same) }, pieces)
+        }
         FuzzedApi::Responses => {
-            read_turn(&Responses { keep_thinking: true, chance: Arc::new(Same) }, pieces)
+            read_turn(&Responses { keep_thinking: true, rng: Arc::new(Same) }, pieces)
         }
     }
 }

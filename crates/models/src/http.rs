@@ -114,7 +114,7 @@ impl Http {
         // An error means that the same one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
-            // A key must not follow a redirect to another house.
+            // A key must not follow a redirect to another server.
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .connect_timeout(self.settings.time_limits.connect)

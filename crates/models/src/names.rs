@@ -24,7 +24,7 @@ impl Names {
         let mut ids = BTreeSet::new();
         for message in &request.messages {
             match message {
-                ModelMessage::User { .. } => {}
+                ModelMessage::User { .. } | ModelMessage::Image { .. } => {}
                 ModelMessage::Assistant { parts } => {
                     for part in parts {
                         if let AssistantPart::Call(call) = part {

@@ -4,19 +4,15 @@ use std::time::Duration;
 
 use domain::time::Timestamp;
 use ports::backoff::wait_after;
-use ports::clock::Chance;
+use ports::clock::Rng;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use crate::limits::{BACKOFF, BACKOFF_MAX, RETRY_AFTER_MAX};
 
 /// How long to wait before the next attempt, counted from 0. `None`: the provider wants us to stay
 /// away for longer than anybody should wait for without knowing.
-pub(crate) fn pause(
-    attempt: u32,
-    after: Option<Duration>,
-    chance: &dyn Chance,
-) -> Option<Duration> {
-    let jittered = wait_after(attempt, BACKOFF, BACKOFF_MAX, chance.bits());
+pub(crate) fn pause(attempt: u32, after: Option<Duration>, rng: &dyn Rng) -> Option<Duration> {
+    let jittered = wait_after(attempt, BACKOFF, BACKOFF_MAX, rng.bits());
     match after {
         None => Some(jittered),
         Some(after) if after > RETRY_AFTER_MAX => None,
@@ -49,7 +45,7 @@ mod tests {
 
     struct Bits(u128);
 
-    impl Chance for Bits {
+    impl Rng for Bits {
         fn bits(&self) -> u128 {
             self.0
         }

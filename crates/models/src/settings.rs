@@ -26,6 +26,8 @@ pub struct ModelSettings {
     pub temperature: Option<f64>,
     /// How hard to think, in the provider's own word.
     pub effort: Option<String>,
+    /// Whether it takes images; `None` for as the API's own models do.
+    pub takes_images: Option<bool>,
     pub time_limits: TimeLimits,
     /// Attempts after the first one.
     pub retries: u32,
@@ -43,6 +45,7 @@ impl ModelSettings {
             max_tokens: None,
             temperature: None,
             effort: None,
+            takes_images: None,
             time_limits: TimeLimits::default(),
             retries: RETRIES,
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::Model;
 use reqwest::Url;
 
@@ -47,20 +47,20 @@ impl VendorApi {
         self,
         settings: ModelSettings,
         clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
+        rng: Arc<dyn Rng>,
     ) -> Arc<dyn Model> {
         match self {
             #[cfg(feature = "anthropic")]
-            VendorApi::Anthropic(api) => anthropic::model(api, settings, clock, chance),
+            VendorApi::Anthropic(api) => anthropic::model(api, settings, clock, rng),
             #[cfg(feature = "openai")]
             VendorApi::Chat { send_thinking } => {
                 let at_vendor = self.is_at_vendor(&settings);
-                chat::model(chat::Chat { at_vendor, send_thinking, chance }, settings, clock)
+                chat::model(chat::Chat { at_vendor, send_thinking, rng }, settings, clock)
             }
             #[cfg(feature = "openai")]
             VendorApi::Responses => {
                 let keep_thinking = self.keeps_thinking(&settings);
-                responses::model(responses::Responses { keep_thinking, chance }, settings, clock)
+                responses::model(responses::Responses { keep_thinking, rng }, settings, clock)
             }
         }
     }

@@ -14,6 +14,15 @@ pub(crate) fn object(written: &str) -> Result<Box<RawValue>, serde_json::Error> 
     }
 }
 
+/// A picture as OpenAI's APIs take it: in the address itself.
+#[cfg(feature = "openai")]
+pub(crate) fn data_url(media_type: &str, bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    let mut url = format!("data:{media_type};base64,");
+    base64::engine::general_purpose::STANDARD.encode_string(bytes, &mut url);
+    url
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,9 @@ use subtle::ConstantTimeEq as _;
 
 /// A token, a code, or a client's secret. Its `Debug` says nothing, and it has no `Display`. It can be serialized, because
 /// it has to be kept somewhere.
+///
+/// It stands beside `ports::SecretString`, which cannot be serialized, so that no secret of the configuration ends in a
+/// record or a reply by accident; tokens must be. And this crate is the protocol alone: it depends on `egress`, not on `ports`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OauthSecret(String);

@@ -1,8 +1,6 @@
 //! How long to wait before the next attempt: twice as long each time, up to a bound, and never at the same
 //! moment as others who failed together. Pure: the random bits come from the caller, and the caller waits.
 
-#![warn(missing_docs)]
-
 use std::time::Duration;
 
 /// Bits that give the whole wait, for those who come back alone.
@@ -15,7 +13,7 @@ pub const WHOLE_WAIT: u128 = 500;
 /// use holdpoint_ports::backoff::{Backoff, WHOLE_WAIT};
 ///
 /// let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
-/// // The bits come from the port `Chance` elsewhere.
+/// // The bits come from the port `Rng` elsewhere.
 /// assert_eq!(backoff.wait(WHOLE_WAIT), Duration::from_secs(1));
 /// assert_eq!(backoff.wait(WHOLE_WAIT), Duration::from_secs(2));
 /// backoff.reset();

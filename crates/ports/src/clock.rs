@@ -1,7 +1,5 @@
 //! Time and chance, so that a simulation can own both.
 
-#![warn(missing_docs)]
-
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -42,7 +40,23 @@ pub trait Clock: Send + Sync {
 }
 
 /// Where randomness comes from.
-pub trait Chance: Send + Sync {
+///
+/// ```
+/// use holdpoint_ports::clock::Rng;
+///
+/// /// The same bits every time, for a test that wants the same ids every time.
+/// struct Seven;
+///
+/// impl Rng for Seven {
+///     fn bits(&self) -> u128 {
+///         7
+///     }
+/// }
+///
+/// let id = domain::id::SessionId::new(1_000, Seven.bits());
+/// assert_eq!(id, domain::id::SessionId::new(1_000, 7));
+/// ```
+pub trait Rng: Send + Sync {
     /// So many random bits, which nobody can guess.
     fn bits(&self) -> u128;
 }

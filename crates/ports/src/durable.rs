@@ -10,8 +10,6 @@
 //! stands on. With the feature `test-support`, which nothing that ships enables, tests can assume that a
 //! state is durable.
 
-#![warn(missing_docs)]
-
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,17 +1,23 @@
-//! The sockets of the house: what the engine needs from the world, as traits with their errors.
+//! The traits through which the engine reaches the world, with their errors.
 //! Each has one conformance suite that every adapter passes.
 
-pub mod asker;
+#![warn(missing_docs)]
+
 pub mod backoff;
+pub mod callback;
 pub mod channel;
 pub mod clock;
-pub mod courier;
 pub mod durable;
 pub mod failpoint;
+pub mod file_store;
 pub mod hold_query;
+mod login_secret;
 pub mod mcp_connections;
 pub mod model;
+pub mod nested_question;
+mod note;
 pub mod outbox;
+pub mod push;
 pub mod secret_string;
 pub mod sse;
 pub mod start_gate;

@@ -1,7 +1,5 @@
 //! Connections to MCP servers that an admin makes with OAuth: doors begin and end them, tools use them.
 
-#![warn(missing_docs)]
-
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -38,6 +36,46 @@ pub trait McpConnections: Send + Sync {
 
     /// Forgets the tokens of a server, and tells its authorization server so if it can be told.
     async fn disconnect(&self, server: &str, by: &PersonId) -> Result<(), ConnectError>;
+}
+
+/// Keeps on record what becomes of connections. It has no token to keep.
+#[async_trait]
+pub trait ConnectionRecorder: Send + Sync {
+    /// The change has happened, and stands whether it can be recorded or not.
+    async fn record(&self, server: &str, change: ConnectionChange);
+}
+
+/// What became of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectionChange {
+    /// An admin consented, and the tokens are kept.
+    Connected {
+        /// The admin.
+        by: PersonId,
+        /// The authorization server that gave the tokens.
+        issuer: String,
+    },
+    /// An attempt came to nothing.
+    Refused {
+        /// The admin who began.
+        by: PersonId,
+        /// What was wrong.
+        why: String,
+    },
+    /// An admin took the connection away.
+    Disconnected {
+        /// The admin.
+        by: PersonId,
+        /// The authorization server that had given the tokens.
+        issuer: String,
+    },
+    /// The tokens are not accepted any more.
+    Lost {
+        /// The authorization server that had given them.
+        issuer: String,
+        /// What was wrong.
+        why: String,
+    },
 }
 
 /// How a server stands.

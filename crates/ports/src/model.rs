@@ -34,8 +34,6 @@
 //! # }
 //! ```
 
-#![warn(missing_docs)]
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -65,6 +63,15 @@ pub enum ModelMessage<'a> {
     User {
         /// Their words.
         text: Cow<'a, str>,
+    },
+    /// A picture that came with what they said next, for a model that takes images.
+    Image {
+        /// Its name and size, for the model to speak of it.
+        label: Cow<'a, str>,
+        /// As providers call its format: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+        media_type: &'static str,
+        /// The file.
+        bytes: Arc<[u8]>,
     },
     /// What the model said.
     Assistant {
@@ -145,6 +152,9 @@ impl ModelMessage<'_> {
     pub fn into_owned(self) -> ModelMessage<'static> {
         match self {
             ModelMessage::User { text } => ModelMessage::User { text: owned(text) },
+            ModelMessage::Image { label, media_type, bytes } => {
+                ModelMessage::Image { label: owned(label), media_type, bytes }
+            }
             ModelMessage::Assistant { parts } => {
                 let parts = parts.into_iter().map(AssistantPart::into_owned);
                 ModelMessage::Assistant { parts: parts.collect() }
@@ -235,6 +245,7 @@ pub type DeltaSink = Arc<dyn Fn(Delta) + Send + Sync>;
 
 /// A variant for each remedy. The run ends in a state from which a person can retry.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ModelError {
     /// Nothing is wrong with the request: the same works later.
     #[error("the model is busy or cannot be reached: {0}; retry the run in a while")]
@@ -265,6 +276,11 @@ pub enum ModelError {
 /// What an agent thinks with. A model keeps nothing between two requests.
 #[async_trait]
 pub trait Model: Send + Sync {
+    /// Whether a request may have [`ModelMessage::Image`]. If not, a line of text stands in the place of each.
+    fn takes_images(&self) -> bool {
+        false
+    }
+
     /// One whole turn, or an error. `deltas` hears pieces of it on their way; when `stop` fires, this returns
     /// soon with [`ModelError::Stopped`].
     async fn think(

@@ -17,6 +17,7 @@ pub const PROMPT_WAITS_MS: u64 = 2_000;
 /// it waits no longer.
 pub const PROMPT_WAITS_BEHIND_MS: u64 = 8_000;
 
+/// Which kind of thing is sent. Operators see how many of each wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutboxKind {
     /// Word of a decided hold, to the program that opened it.
@@ -27,18 +28,28 @@ pub enum OutboxKind {
     Repaint,
     /// Words in a chat.
     Text,
+    /// Word to a person's own browser.
+    Notice,
 }
 
 impl OutboxKind {
-    pub const ALL: [OutboxKind; 4] =
-        [OutboxKind::Callback, OutboxKind::Prompt, OutboxKind::Repaint, OutboxKind::Text];
+    /// Every kind, for figures that list them all.
+    pub const ALL: [OutboxKind; 5] = [
+        OutboxKind::Callback,
+        OutboxKind::Prompt,
+        OutboxKind::Repaint,
+        OutboxKind::Text,
+        OutboxKind::Notice,
+    ];
 
+    /// The word by which rows and metrics tell it.
     pub const fn name(self) -> &'static str {
         match self {
             OutboxKind::Callback => "callback",
             OutboxKind::Prompt => "prompt",
             OutboxKind::Repaint => "repaint",
             OutboxKind::Text => "text",
+            OutboxKind::Notice => "notice",
         }
     }
 }
@@ -55,16 +66,18 @@ impl OutboxKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxItem {
-    /// Who sends it: `callbacks`, or `chat.NAME` for a channel.
+    /// Who sends it: `callbacks`, `push`, or `chat.NAME` for a channel.
     pub queue: String,
     /// Unique in its queue, and stable over retries: the receiver can recognise a repeat.
     pub key: String,
+    /// What is sent.
     pub kind: OutboxKind,
     /// Where it goes: a chat, or the address of a callback. One item of a lane is sent after the other.
     pub lane: String,
     /// Items with an order leave in that order, and only the first of them is sent. Those without one are
     /// in a lane of their own beside it, and wait for nobody.
     pub order: Option<OutboxOrder>,
+    /// Not sent before this.
     pub due_at: Timestamp,
     /// The task that sends it just now.
     pub lease: Option<OutboxLease>,
@@ -79,6 +92,7 @@ pub struct OutboxItem {
 /// When something happened, among all that is to be sent in one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OutboxOrder {
+    /// When it happened.
     pub at: Timestamp,
     /// Within one moment.
     pub number: i64,
@@ -87,23 +101,30 @@ pub struct OutboxOrder {
 /// Until then the item is the owner's alone, unless the owner is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxLease {
+    /// The node whose task sends the item.
     pub owner: NodeId,
+    /// From this moment on others may claim the item.
     pub until: Timestamp,
 }
 
 /// Items that leave one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OutboxLane {
+    /// Who sends from it.
     pub queue: String,
+    /// Whether it is the lane of the ordered items, or the one beside it.
     pub in_order: bool,
+    /// Where its items go: a chat, or the address of a callback.
     pub name: String,
 }
 
-/// When it is a lane's turn. A lane that was served goes behind those that are due already, and one that
-/// waits for its turn keeps it, whatever is put into it.
+/// When a lane is due. A lane that was served goes behind those that are due already, and one that
+/// waits keeps its due time, whatever is put into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutboxTurn {
+pub struct DueLane {
+    /// Which lane it is.
     pub lane: OutboxLane,
+    /// When its first item that can be claimed may be.
     pub due_at: Timestamp,
 }
 
@@ -111,15 +132,20 @@ pub struct OutboxTurn {
 /// expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxWrite {
+    /// Of items.
     pub changes: Vec<OutboxChange>,
+    /// Of notes, which are written in the same step.
     pub notes: Vec<PutNote>,
-    /// Lanes whose turn is to be found out anew, though nothing in them changes.
+    /// Lanes whose due time is to be found out anew, though nothing in them changes.
     pub recheck: Vec<OutboxLane>,
 }
 
+/// One item that is written, replaced or taken away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxChange {
+    /// The queue that the item is in.
     pub queue: String,
+    /// The item's key within the queue.
     pub key: String,
     /// `None` takes it away: it is done, or given up.
     pub item: Option<OutboxItem>,
@@ -144,6 +170,7 @@ impl OutboxItem {
         }
     }
 
+    /// The lane that it waits in.
     pub fn lane(&self) -> OutboxLane {
         OutboxLane {
             queue: self.queue.clone(),
@@ -157,6 +184,7 @@ impl OutboxItem {
         self.lease.map_or(self.due_at, |lease| lease.until.max(self.due_at))
     }
 
+    /// Whether a lease keeps others from claiming it at `now`.
     pub fn is_leased(&self, now: Timestamp) -> bool {
         self.lease.is_some_and(|lease| lease.until > now)
     }
@@ -221,10 +249,12 @@ impl OutboxChange {
 }
 
 impl OutboxWrite {
+    /// Whether nothing would be written.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.notes.is_empty() && self.recheck.is_empty()
     }
 
+    /// Adds the changes of another write, after those of this one.
     pub fn extend(&mut self, other: OutboxWrite) {
         self.changes.extend(other.changes);
         self.notes.extend(other.notes);

@@ -1,7 +1,5 @@
 //! A text that is sent, and never shown: a token, a key, a password.
 
-#![warn(missing_docs)]
-
 use std::fmt;
 
 /// It has no `Display`, and its `Debug` tells nothing.

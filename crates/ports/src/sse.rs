@@ -4,7 +4,9 @@
 /// One event: its name (empty, if it has none) and its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
+    /// The field `event`.
     pub name: Vec<u8>,
+    /// The fields `data`, with a line feed between two.
     pub data: Vec<u8>,
 }
 
@@ -16,6 +18,16 @@ pub struct EventTooLong {
 }
 
 /// What has come of a stream so far.
+///
+/// ```
+/// use holdpoint_ports::sse::Decoder;
+///
+/// let mut decoder = Decoder::new(1_000);
+/// assert!(decoder.feed(b"event: delta\ndata: {\"te").unwrap().is_empty());
+/// let events = decoder.feed(b"xt\": 1}\n\n").unwrap();
+/// assert_eq!(events[0].name, b"delta");
+/// assert_eq!(events[0].data, br#"{"text": 1}"#);
+/// ```
 #[derive(Debug)]
 pub struct Decoder {
     /// The most that is kept of one event.
@@ -33,6 +45,7 @@ pub struct Decoder {
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Decoder {
+    /// For events of at most so many bytes.
     pub fn new(bytes_max: usize) -> Decoder {
         let (line, event) = (Vec::new(), SseEvent::default());
         Decoder { bytes_max, line, event, has_data: false, after_return: false, begun: false }

@@ -5,8 +5,6 @@
 //! first byte of effect. A freeze closes the gate and is acknowledged when no start is half done: what entered
 //! earlier has begun by then, and what comes later is refused and runs after the thaw.
 
-#![warn(missing_docs)]
-
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +19,24 @@ use tokio_util::sync::CancellationToken;
 use crate::unpoisoned::Unpoisoned as _;
 
 /// The gate of one engine; open until it is closed. Clones are the same gate.
+///
+/// ```
+/// use holdpoint_ports::start_gate::StartGate;
+/// use tokio_util::sync::CancellationToken;
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let gate = StartGate::default();
+/// let start = gate.start(CancellationToken::new());
+/// gate.close();
+/// assert!(start.enter().await.is_err(), "frozen: nothing has begun");
+/// gate.open();
+/// let starting = start.enter().await.unwrap();
+/// // The first byte of effect leaves here.
+/// drop(starting);
+/// gate.idle().await;
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct StartGate(Arc<Gate>);
 
@@ -79,6 +95,12 @@ impl Gate {
 pub trait FreezeLook: Send + Sync {
     /// Whether nothing may start now.
     async fn must_wait(&self) -> bool;
+
+    /// Whether this node may begin anything at this very moment: another may have taken it for gone. Asked last of
+    /// all, and at once.
+    fn may_begin(&self) -> bool {
+        true
+    }
 }
 
 /// What a host needs to begin: see [`crate::tool_host::ToolHost::run`]. Clones are the same start.
@@ -129,7 +151,8 @@ impl Start {
 
     fn pass(&self) -> Result<Starting, NotBegun> {
         let mut state = self.gate.state();
-        if state.is_closed || self.stop.is_cancelled() {
+        let may_begin = self.look.as_ref().is_none_or(|look| look.may_begin());
+        if state.is_closed || self.stop.is_cancelled() || !may_begin {
             return Err(NotBegun(()));
         }
         state.starting += 1;

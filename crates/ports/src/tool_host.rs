@@ -1,7 +1,5 @@
 //! Tool hosts: what carries calls out.
 
-#![warn(missing_docs)]
-
 use async_trait::async_trait;
 use domain::call::{Call, ExecutionContext};
 use domain::caption::Caption;
@@ -14,8 +12,8 @@ use domain::tool::Tool;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::asker::Asker;
 use crate::durable::ClearedCall;
+use crate::nested_question::NestedAsker;
 use crate::start_gate::{NotBegun, Start};
 
 /// What a host says about a call before anybody is asked. Preparing has no effects.
@@ -91,6 +89,55 @@ pub enum Recovery {
 }
 
 /// What carries out the calls of one tool.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use domain::json::Arguments;
+/// use domain::outcome::Outcome;
+/// use domain::tool::{Effects, Place, Tool};
+/// use holdpoint_ports::durable::ClearedCall;
+/// use holdpoint_ports::start_gate::{NotBegun, Start};
+/// use holdpoint_ports::tool_host::{PrepareError, Prepared, ToolHost};
+/// use tokio_util::sync::CancellationToken;
+///
+/// struct Valve(Tool);
+///
+/// #[async_trait]
+/// impl ToolHost for Valve {
+///     fn tool(&self) -> &Tool {
+///         &self.0
+///     }
+///
+///     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
+///         match arguments.value()["percent"].as_u64() {
+///             Some(0..=100) => Ok(Prepared::default()),
+///             _ => Err(PrepareError::Unsound("`percent` is a number from 0 to 100".into())),
+///         }
+///     }
+///
+///     async fn run(
+///         &self,
+///         call: ClearedCall,
+///         start: Start,
+///         _: CancellationToken,
+///     ) -> Result<Outcome, NotBegun> {
+///         // All waits come before this; a freeze that came first keeps the valve as it is.
+///         let starting = start.enter().await?;
+///         let percent = &call.call().arguments.value()["percent"];
+///         // … here the valve turns …
+///         drop(starting);
+///         Ok(Outcome::Succeeded(format!("The valve stands at {percent} %.").into()))
+///     }
+/// }
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// let schema = serde_json::json!({"type": "object"});
+/// let tool = Tool::new("valve", "", schema, Effects::Idempotent, Place::Server, "hall 2").unwrap();
+/// let wild = Arguments::parse(br#"{"percent": 400}"#).unwrap();
+/// assert!(matches!(Valve(tool).prepare(&wild).await, Err(PrepareError::Unsound(_))));
+/// # }
+/// ```
 #[async_trait]
 pub trait ToolHost: Send + Sync {
     /// Its definition, which is part of what is approved.
@@ -114,7 +161,7 @@ pub trait ToolHost: Send + Sync {
     async fn run_asking(
         &self,
         call: ClearedCall,
-        asker: &dyn Asker,
+        asker: &dyn NestedAsker,
         start: Start,
         stop: CancellationToken,
     ) -> Result<Outcome, NotBegun> {

@@ -1,7 +1,5 @@
 //! Tools that come and go: those of a server that we did not write.
 
-#![warn(missing_docs)]
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,7 +7,7 @@ use crate::tool_host::ToolHost;
 
 /// The tools of one box, as they were when somebody looked.
 #[derive(Clone, Default)]
-pub struct Shelf {
+pub struct BoxedTools {
     /// By the name that a model calls. Also what is not offered any more: a call that was proposed
     /// before is told so by its own host.
     pub hosts: HashMap<Arc<str>, Arc<dyn ToolHost>>,
@@ -17,12 +15,12 @@ pub struct Shelf {
     pub offered: Vec<Arc<str>>,
 }
 
-/// A set of tools that may change while the house runs. A tool whose definition changes is another
+/// A set of tools that may change while the engine runs. A tool whose definition changes is another
 /// host under the same name, so that a holder of the earlier one still has what they looked at.
 pub trait Toolbox: Send + Sync {
     /// An agent that lists this name is offered everything in the box.
     fn name(&self) -> &str;
 
     /// What is in it now.
-    fn shelf(&self) -> Arc<Shelf>;
+    fn boxed_tools(&self) -> Arc<BoxedTools>;
 }

@@ -3,8 +3,6 @@
 //! Our locks guard short steps that leave what they guard sound between any two statements, so a panic of another
 //! thread is no reason to fail here too.
 
-#![warn(missing_docs)]
-
 use std::sync::LockResult;
 
 /// Takes the guard out of a lock in any case.

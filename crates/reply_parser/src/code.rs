@@ -25,10 +25,10 @@ impl ApprovalCode {
     }
 
     /// Four characters, six where the risk is critical, from so many fresh random bits.
-    pub fn generate(mut chance: u128, risk: Risk) -> ApprovalCode {
+    pub fn generate(mut random: u128, risk: Risk) -> ApprovalCode {
         let mut draw = |choices: u128| {
-            let drawn = (chance % choices) as usize;
-            chance /= choices;
+            let drawn = (random % choices) as usize;
+            random /= choices;
             drawn
         };
         let length = if risk == Risk::Critical { 6 } else { 4 };
@@ -128,8 +128,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn made_codes_look_like_codes(chance in any::<u128>(), critical in any::<bool>()) {
-            let code = ApprovalCode::generate(chance, if critical { Risk::Critical } else { Risk::High });
+        fn made_codes_look_like_codes(random in any::<u128>(), critical in any::<bool>()) {
+            let code = ApprovalCode::generate(random, if critical { Risk::Critical } else { Risk::High });
             prop_assert_eq!(code.as_shown().len(), if critical { 6 } else { 4 });
             prop_assert!(code.as_shown().bytes().all(|byte| LETTERS.contains(&byte)));
             prop_assert!(looks_like_a_code(&code.folded), "{}", code.as_shown());

@@ -12,8 +12,8 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use agent_hooks::{
-    AgentHost, HoldReply, HookProposal, HookQuestion, HookReply, Judgement, PEOPLE_WAIT_S,
-    UnseenFiles, judge,
+    AgentHost, HTTP_WAIT_S_MAX, HoldReply, HookProposal, HookQuestion, HookReply, Judgement,
+    PEOPLE_WAIT_S, UnseenFiles, judge, question_expiry_s,
 };
 use axum::Router;
 use axum::extract::{Request, State};
@@ -31,7 +31,6 @@ use crate::app::App;
 use crate::asked::{bytes, parse, query, read_body};
 use crate::auth::authenticate;
 use crate::idempotency::{json, request_digest};
-use crate::limits::HOOK_WAIT_S_MAX;
 use crate::problem::{Problem, Refused, Reply};
 use crate::threshold::caller_place;
 use crate::wire::{self, NewHoldBody};
@@ -83,26 +82,28 @@ async fn answer(app: &App, request: Request) -> Reply<HookReply> {
     let _place = caller_place(app)?;
     let options: HookOptions = query(&parts.uri)?;
     let wait_s = options.wait_s.unwrap_or(PEOPLE_WAIT_S);
-    if !(1..=HOOK_WAIT_S_MAX).contains(&wait_s) {
-        let why = format!("`wait_s` in the hook's address is between 1 and {HOOK_WAIT_S_MAX}");
+    if !(1..=HTTP_WAIT_S_MAX).contains(&wait_s) {
+        let why = format!("`wait_s` in the hook's address is between 1 and {HTTP_WAIT_S_MAX}");
         return Err(Problem::bad_request(why).into());
     }
     let call = read_body(app, body).await?;
     let proposal = HookProposal::read(HOST, &call, None)
         .map_err(|unreadable| Problem::bad_request(unreadable.to_string()))?;
     // Deferred, the question outlives the request, for as long as the policy lets it.
-    let question = HookQuestion::new(&proposal, &UnseenFiles, (!options.defer).then_some(wait_s));
+    let expires_in_s = (!options.defer).then(|| question_expiry_s(wait_s));
+    let question = HookQuestion::new(&proposal, &UnseenFiles, expires_in_s);
     let id = open(app, &caller, &proposal, &question).await?;
     let withdrawal = HookWithdrawal::unless_decided(app, &caller, id, options.defer);
     let Some(hold) = decided(app, &caller, id, wait_s).await? else {
-        let page = format!("{}/holds/{id}", app.origin);
-        return Ok(match options.defer {
-            true => HookReply::Defer(format!("waiting for a person: {page}")),
-            false => HookReply::deny(&format!(
-                "nobody answered within {wait_s} s, so the question was withdrawn; ask a person to look at {} and try again",
-                app.origin
-            )),
-        });
+        if options.defer {
+            let page = format!("{}/holds/{id}", app.origin);
+            return Ok(HookReply::Defer(format!("waiting for a person: {page}")));
+        }
+        withdrawal.withdraw().await;
+        return Ok(HookReply::deny(&format!(
+            "nobody answered within {wait_s} s, so the question was withdrawn; ask a person to look at {} and try again",
+            app.origin
+        )));
     };
     withdrawal.disarm();
     let hold = read_back(&hold)?;
@@ -143,7 +144,7 @@ async fn open(
     let body = bytes(question);
     let new = parse::<NewHoldBody>(&body)?.parse()?;
     let request = request_digest("POST", PATH, &body);
-    let space = caller.key_space();
+    let space = caller.stable_name();
     let key = question.key(proposal);
     if let Some(key) = &key
         && let Some(kept) = app.engine.kept(&space, key, request).await?
@@ -191,6 +192,20 @@ impl HookWithdrawal {
     fn disarm(mut self) {
         self.is_due = false;
     }
+
+    /// Before the agent hears of it. If the agent hangs up meanwhile, it is done all the same.
+    async fn withdraw(mut self) {
+        withdraw(&self.app, &self.caller, self.id).await;
+        self.is_due = false;
+    }
+}
+
+async fn withdraw(app: &App, caller: &Caller, id: HoldId) {
+    let reason = Some("the agent no longer waits".to_owned());
+    // It may be decided by now; otherwise it expires.
+    if let Err(error) = app.engine.cancel_hold(caller, id, reason, None).await {
+        tracing::debug!(%id, %error, "a hook's question was not withdrawn");
+    }
 }
 
 impl Drop for HookWithdrawal {
@@ -199,12 +214,6 @@ impl Drop for HookWithdrawal {
             return;
         }
         let (app, caller, id) = (self.app.clone(), self.caller.clone(), self.id);
-        self.app.tasks.spawn(async move {
-            let reason = Some("the agent no longer waits".to_owned());
-            // It may be decided by now; otherwise it expires.
-            if let Err(error) = app.engine.cancel_hold(&caller, id, reason, None).await {
-                tracing::debug!(%id, %error, "a hook's question was not withdrawn");
-            }
-        });
+        self.app.tasks.spawn(async move { withdraw(&app, &caller, id).await });
     }
 }

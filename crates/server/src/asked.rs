@@ -81,7 +81,7 @@ impl<T: DeserializeOwned> FromRequest<App> for ChangeRequest<T> {
             Some(key) => {
                 let request = request_digest(parts.method.as_str(), parts.uri.path(), &bytes);
                 let key = IdempotencyKey {
-                    caller: who.caller.key_space(),
+                    caller: who.caller.stable_name(),
                     key,
                     request,
                     at: app.engine.now(),
@@ -166,7 +166,7 @@ async fn read_within(body: Body, limit: usize, timeout: Duration) -> Reply<Bytes
 
 /// Reads on for a while what nobody will look at: a caller who is still sending when the connection
 /// closes would see a broken connection, and never the reply that says why.
-async fn drain(mut stream: axum::body::BodyDataStream, mut read: usize) {
+pub(crate) async fn drain(mut stream: axum::body::BodyDataStream, mut read: usize) {
     while read < DRAINED_BYTES_MAX {
         match stream.next().await {
             Some(Ok(chunk)) => read += chunk.len(),

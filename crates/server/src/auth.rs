@@ -120,7 +120,7 @@ pub(crate) async fn vouch(
     if let Some(standing) = parts.extensions.get::<Arc<Standing>>() {
         standing.has_caller();
     }
-    if let Err(seconds) = app.buckets.take(&caller.key_space(), app.engine.now()) {
+    if let Err(seconds) = app.buckets.take(&caller.stable_name(), app.engine.now()) {
         return Err(Problem::too_many("you send too many requests; slow down", seconds).into());
     }
     Ok(Who { caller, credential })

@@ -86,6 +86,7 @@ fn location(body: &[u8]) -> Option<HeaderValue> {
         "hold" => "holds",
         "ses" => "sessions",
         "tok" => "tokens",
+        "file" => "files",
         _ => return None,
     };
     HeaderValue::from_str(&format!("/v1/{noun}/{id}")).ok()

@@ -66,7 +66,7 @@ pub use doors::{
 };
 pub use hooks::Hooks;
 pub use limits::HttpLimits;
-pub use mcp::{McpBody, McpCaller, McpEvent, McpGate, McpReply, McpRequest, hold_value};
+pub use mcp::{McpBody, McpCaller, McpEvent, McpGate, McpReply, McpRequest};
 pub use mount::{Extent, MountSetup, Mounted, Vouched, mount};
 pub use routes::list as routes;
 pub use send_link::LinkSender;

@@ -76,8 +76,6 @@ impl Default for HttpLimits {
 /// A long poll is answered before proxies lose patience.
 pub(crate) const WAIT_S_MAX: u64 = 60;
 pub(crate) const WAIT_S_DEFAULT: u64 = 30;
-/// What a coding agent's hook may wait for people in one request. For longer, it is deferred.
-pub(crate) const HOOK_WAIT_S_MAX: u64 = 3_600;
 /// Of a body that is too large, this much is read for the sake of the reply. Nothing is kept of it.
 pub(crate) const DRAINED_BYTES_MAX: usize = 64 << 20;
 /// What waits on one connection to be sent, and the longest head of a request: whoever does not read
@@ -133,3 +131,8 @@ pub(crate) const HOOKS_PER_SECOND: u32 = 200;
 pub(crate) const HOOK_BURST: u32 = 1_000;
 /// Requests that are being judged: a signature over 1 MiB takes a millisecond.
 pub(crate) const HOOKS_AT_ONCE: usize = 256;
+/// A whole file on its way in, over a slow line, and a pause in it: a phone that changes its network.
+pub(crate) const UPLOAD_WITHIN: Duration = Duration::from_secs(15 * 60);
+pub(crate) const UPLOAD_SILENCE: Duration = Duration::from_secs(30);
+/// How long what is left of a refused file is read on: a client may wait for the reply before it sends any of it.
+pub(crate) const UPLOAD_DRAINED_WITHIN: Duration = Duration::from_secs(5);

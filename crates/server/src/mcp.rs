@@ -14,8 +14,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use domain::digest::Digest;
-use domain::event::Scope;
-use domain::hold::Hold;
+use domain::event::TokenScope;
 use engine::Caller;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, StreamExt as _, unfold};
@@ -25,7 +24,6 @@ use crate::asked::read_body;
 use crate::auth::{Credential, Who, authenticate, must_name_our_host};
 use crate::problem::{Problem, Reply};
 use crate::threshold::caller_place;
-use crate::wire;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -54,7 +52,7 @@ pub struct McpCaller {
     /// Of the token itself: nothing of one token is shown to another.
     pub token: Digest,
     /// Whose name questions are kept under.
-    pub key_space: String,
+    pub stable_name: String,
     /// Asked before each step: `None` as soon as the token is revoked or has expired.
     pub find: Arc<dyn Fn() -> Option<Caller> + Send + Sync>,
     /// Where people reach the page.
@@ -82,11 +80,6 @@ pub enum McpBody {
 pub struct McpEvent {
     pub id: Option<String>,
     pub data: Vec<u8>,
-}
-
-/// A hold in the shape of the HTTP API, for those who judge by that.
-pub fn hold_value(hold: &Hold) -> serde_json::Value {
-    serde_json::to_value(wire::Hold::of(hold)).unwrap_or_default()
 }
 
 #[derive(Clone)]
@@ -154,12 +147,12 @@ async fn find_caller(app: &App, parts: &Parts) -> Reply<McpCaller> {
         return Err(Problem::unauthenticated(why).into());
     };
     // What else a client asks of an upstream is as much its owner's as its tools are.
-    caller.must_have(Scope::Ask)?;
+    caller.must_have(TokenScope::Ask)?;
     let token = Digest::of(secret.as_bytes());
     let engine = app.engine.clone();
     let find = Arc::new(move || engine.caller_by_token(&secret, VIA));
-    let (key_space, origin) = (caller.key_space(), app.origin.clone());
-    Ok(McpCaller { token, key_space, find, origin })
+    let (stable_name, origin) = (caller.stable_name(), app.origin.clone());
+    Ok(McpCaller { token, stable_name, find, origin })
 }
 
 fn write_reply(app: &App, caller: McpCaller, reply: McpReply) -> Response {

@@ -107,7 +107,7 @@ impl Metrics {
         }
     }
 
-    fn heard_hold(&self, event: &HoldEvent, at: Timestamp) {
+    fn count_hold(&self, event: &HoldEvent, at: Timestamp) {
         match event {
             HoldEvent::Opened { hold } => {
                 let kind = hold.question.kind().name().into();
@@ -126,14 +126,14 @@ impl Metrics {
         }
     }
 
-    fn heard(&self, happening: &Happening) {
+    fn count(&self, happening: &Happening) {
         let call = |what: &'static str| {
             self.calls.get_or_create(&[("event", what.into())]).inc();
         };
         match happening.event() {
             Event::Session(SessionEvent::Hold(event)) | Event::ExternalHold(event) => {
-                self.gauges.heard(event);
-                self.heard_hold(event, happening.at);
+                self.gauges.apply(event);
+                self.count_hold(event, happening.at);
             }
             Event::Session(SessionEvent::MessageAdded { message })
                 if message.role == Role::Assistant =>
@@ -179,7 +179,7 @@ pub(crate) async fn follow(app: App) {
     }
     loop {
         match follow.next().await {
-            Ok(Some(Followed::Event(happening))) => app.metrics.heard(&happening),
+            Ok(Some(Followed::Event(happening))) => app.metrics.count(&happening),
             Ok(Some(_)) => {}
             Ok(None) => return,
             // The store is away; what happens meanwhile is read when it is back.

@@ -85,6 +85,14 @@ impl Shapes {
             "responses": replies,
             "parameters": parameters(route),
         });
+        if route.takes_bytes {
+            operation["requestBody"] = json!({
+                "content": {"application/octet-stream": {
+                    "schema": {"type": "string", "format": "binary", "minLength": 1},
+                }},
+                "required": true,
+            });
+        }
         if let Some(shape) = route.takes {
             let schema = shape(&mut self.asked);
             let required = self.must_be_there(&schema);
@@ -161,7 +169,7 @@ fn parameters(route: &Route) -> Vec<Value> {
     let mut parameters: Vec<Value> = parameter::of_path(route.path).into_iter().collect();
     parameters.extend(route.query.iter().map(Parameter::written));
     // Replies are kept for callers, by name; a stranger has none.
-    if route.takes.is_some() && route.access != Access::Open {
+    if (route.takes.is_some() || route.takes_bytes) && route.access != Access::Open {
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header",
             "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[\\t -~]*[!-~][\\t -~]*$"},

@@ -32,6 +32,10 @@ pub(crate) struct Document {
     /// What to mend, with `answer_invalid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
+    /// What is wrong field by field, where the answer or the edited arguments do not fit a schema. Only codes and numbers,
+    /// to be worded by the reader: no word of the schema.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<wire::FieldFault>,
     /// What stands, with `hold_already_decided`.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Value>,
@@ -69,6 +73,7 @@ impl Problem {
             detail: detail.into(),
             code,
             field: None,
+            faults: Vec::new(),
             decision: None,
             hold: None,
             holds: Vec::new(),
@@ -177,6 +182,15 @@ impl Problem {
         Problem::new(503, "unavailable", "Not at present", detail).again_in(retry_after_s)
     }
 
+    pub(crate) fn no_room(detail: impl Into<String>) -> Problem {
+        Problem::new(507, "no_room", "No room", detail)
+    }
+
+    /// What is stored is not what was.
+    pub(crate) fn damaged(detail: impl Into<String>) -> Problem {
+        Problem::new(500, "damaged", "The stored data has changed", detail)
+    }
+
     pub(crate) fn internal() -> Problem {
         let detail = "something went wrong here; the server's log says more";
         Problem::new(500, "internal", "A fault of ours", detail)
@@ -212,7 +226,11 @@ impl From<Refusal> for Problem {
             Refusal::Expired { hold } => {
                 Problem::new(410, "hold_expired", "Too late", detail).with_hold(hold)
             }
-            Refusal::AnswerInvalid { field, .. } => Problem::invalid(field, detail),
+            Refusal::AnswerInvalid { field, why } => {
+                let mut problem = Problem::invalid(field, detail);
+                problem.0.faults = wire::FieldFault::list(&why);
+                problem
+            }
             Refusal::HoldsOpen { holds } => {
                 let mut problem = Problem::new(409, "holds_open", "Holds are open", detail);
                 problem.0.holds = holds.iter().map(ToString::to_string).collect();
@@ -307,6 +325,8 @@ impl IntoResponse for Refused {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -320,6 +340,25 @@ mod tests {
                 "type": "urn:holdpoint:problem:answer_invalid", "title": "This does not fit",
                 "status": 422, "detail": "no", "code": "answer_invalid", "field": "choose",
             })
+        );
+    }
+
+    #[test]
+    fn a_form_is_refused_field_by_field_in_codes_and_numbers() {
+        let schema = json!({"required": ["b"], "properties": {"a": {"maxLength": 2}}});
+        let form = domain::hold::Question::Fill { schema: Some(schema) };
+        let refused = form.fits(&domain::answer::Answer::Fill(json!({"a": "abc"}))).unwrap_err();
+        let refusal = Refusal::AnswerInvalid { field: refused.field, why: refused.why };
+        let value = serde_json::to_value(Problem::from(refusal)).expect("json");
+        assert_eq!(value["field"], value["faults"][0]["field"]);
+        let mut faults = value["faults"].as_array().expect("a list").clone();
+        faults.sort_by_key(|fault| fault["field"].to_string());
+        assert_eq!(
+            faults,
+            [
+                json!({"field": "fill", "code": "missing", "name": "b"}),
+                json!({"field": "fill/a", "code": "too_long", "bound": 2}),
+            ]
         );
     }
 

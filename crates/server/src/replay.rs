@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use axum::http::request::Parts;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::id::{HoldId, RunId, SessionId};
 use engine::Caller;
 
@@ -15,10 +15,10 @@ use crate::problem::{Problem, Reply};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     Nothing,
-    Scope(Scope),
+    Scope(TokenScope),
     Person,
     /// A person with this scope.
-    PersonWith(Scope),
+    PersonWith(TokenScope),
     Admin,
 }
 

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
-use domain::event::Scope;
+use domain::event::TokenScope;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::App;
@@ -26,6 +26,8 @@ pub(crate) struct Route {
     pub(crate) access: Access,
     pub(crate) query: Vec<Parameter>,
     pub(crate) takes: Option<Shape>,
+    /// The body is a file, as it is.
+    pub(crate) takes_bytes: bool,
     pub(crate) gives: Vec<RouteReply>,
     /// Problems that come from what it means; those that come from its shape are worked out.
     pub(crate) refuses: &'static [u16],
@@ -103,6 +105,7 @@ impl Route {
             access,
             query: Vec::new(),
             takes: None,
+            takes_bytes: false,
             gives: Vec::new(),
             refuses: &[],
             replay: Need::Admin,
@@ -117,6 +120,10 @@ impl Route {
 
     fn takes<T: JsonSchema>(self) -> Route {
         Route { takes: Some(shape::<T>), ..self }
+    }
+
+    fn takes_bytes(self) -> Route {
+        Route { takes_bytes: true, ..self }
     }
 
     fn gives<T: JsonSchema>(mut self, status: u16) -> Route {
@@ -168,18 +175,52 @@ pub(crate) fn table() -> Vec<Route> {
 
 fn native() -> Vec<Route> {
     use v1::{
-        agents, answers, events, holds, inbox, me, messages, outcome, preview, reveal, runs,
-        sessions, snooze,
+        agents, answers, comments, configured, events, files, holds, inbox, me, messages, outcome,
+        preview, push, reveal, runs, sessions, snooze, views,
     };
     let caller =
         |method, path, summary, handler| Route::new(method, path, Access::Caller, summary, handler);
     vec![
         caller(Method::GET, "/v1/me", "Who the caller is", get(me::show)).gives::<wire::Me>(200),
+        caller(
+            Method::GET,
+            "/v1/me/push",
+            "The caller's own browsers that are told, and the key to subscribe with",
+            get(push::list),
+        )
+        .gives::<wire::PushSubscriptions>(200)
+        .refuses(&[403]),
+        caller(Method::POST, "/v1/me/push", "Be told in this browser", post(push::subscribe))
+            .takes::<wire::PushBody>()
+            .replay(Need::Person)
+            .gives::<wire::PushSubscription>(201)
+            .refuses(&[403, 404]),
+        caller(Method::DELETE, "/v1/me/push", "Be told there no longer", delete(push::unsubscribe))
+            .query([Parameter::new("id", ParameterKind::Text, "which of the caller's browsers")])
+            .says(204, "")
+            .refuses(&[403]),
+        caller(
+            Method::GET,
+            "/v1/me/views",
+            "Views of the inbox that the caller keeps",
+            get(views::list),
+        )
+        .gives::<wire::List<wire::SavedView>>(200)
+        .refuses(&[403]),
+        caller(Method::POST, "/v1/me/views", "Keep a view, or rename one", post(views::save))
+            .takes::<wire::SavedViewBody>()
+            .replay(Need::Person)
+            .gives::<wire::SavedView>(200)
+            .refuses(&[403]),
+        caller(Method::DELETE, "/v1/me/views", "Keep it no longer", delete(views::forget))
+            .query([Parameter::new("name", ParameterKind::Text, "which of the caller's views")])
+            .says(204, "")
+            .refuses(&[403]),
         caller(Method::GET, "/v1/agents", "The agents and their tools", get(agents::list))
             .gives::<wire::List<wire::Agent>>(200),
         caller(Method::POST, "/v1/sessions", "Open a session", post(sessions::open))
             .takes::<wire::NewSessionBody>()
-            .replay(Need::Scope(Scope::Run))
+            .replay(Need::Scope(TokenScope::Run))
             .gives::<wire::SessionDocument>(201)
             .refuses(&[403]),
         caller(
@@ -194,7 +235,7 @@ fn native() -> Vec<Route> {
             .gives::<wire::SessionDocument>(200),
         caller(Method::POST, "/v1/sessions/{id}/messages", "Say something", post(messages::say))
             .takes::<wire::SayBody>()
-            .replay(Need::Scope(Scope::Run))
+            .replay(Need::Scope(TokenScope::Run))
             .gives::<wire::MessageReceipt>(202)
             .says(200, "text/event-stream")
             .refuses(&[409, 423]),
@@ -222,15 +263,39 @@ fn native() -> Vec<Route> {
             post(runs::cancel),
         )
         .takes::<wire::Cancel>()
-        .replay(Need::Scope(Scope::Run))
+        .replay(Need::Scope(TokenScope::Run))
         .urgent()
         .gives::<wire::Run>(200)
         .refuses(&[409]),
         caller(Method::POST, "/v1/runs/{id}/retry", "Let a failed run go on", post(runs::retry))
             .takes::<wire::Nothing>()
-            .replay(Need::Scope(Scope::Run))
+            .replay(Need::Scope(TokenScope::Run))
             .gives::<wire::Run>(200)
             .refuses(&[409, 423]),
+        caller(
+            Method::POST,
+            "/v1/files",
+            "Upload a file: the body is its bytes, which also say what it is",
+            post(files::upload),
+        )
+        .query([Parameter::new("name", ParameterKind::Text, "what people call it")])
+        .takes_bytes()
+        .replay(Need::Nothing)
+        .gives::<wire::File>(201)
+        .refuses(&[507]),
+        caller(Method::GET, "/v1/files/{id}", "The bytes of a file", get(files::show))
+            .says(200, "*/*")
+            .refuses(&[500]),
+        caller(Method::GET, "/v1/files/{id}/about", "What a file is", get(files::about))
+            .gives::<wire::File>(200),
+        caller(
+            Method::DELETE,
+            "/v1/files/{id}",
+            "Remove a file that nothing has",
+            delete(files::remove),
+        )
+        .says(204, "")
+        .refuses(&[409]),
         caller(Method::GET, "/v1/holds", "The inbox, and what was decided", get(holds::list))
             .query(inbox_query())
             .gives::<wire::List<wire::Hold>>(200)
@@ -245,7 +310,7 @@ fn native() -> Vec<Route> {
             .gives::<wire::InboxCounts>(200),
         caller(Method::POST, "/v1/holds", "Open a hold from outside", post(holds::open))
             .takes::<wire::NewHoldBody>()
-            .replay(Need::Scope(Scope::Ask))
+            .replay(Need::Scope(TokenScope::Ask))
             .gives::<wire::Hold>(201)
             .refuses(&[423]),
         caller(
@@ -255,7 +320,7 @@ fn native() -> Vec<Route> {
             post(answers::answer_many),
         )
         .takes::<wire::ManyAnswersBody>()
-        .replay(Need::PersonWith(Scope::Answer))
+        .replay(Need::PersonWith(TokenScope::Answer))
         .gives::<wire::ManyAnswers>(200),
         caller(Method::GET, "/v1/holds/{id}", "One hold", get(holds::show))
             .gives::<wire::Hold>(200),
@@ -266,9 +331,16 @@ fn native() -> Vec<Route> {
             get(inbox::asked_before),
         )
         .gives::<wire::AskedBefore>(200),
+        caller(
+            Method::GET,
+            "/v1/holds/{id}/tool",
+            "The tool that the held call is for, and what it takes",
+            get(configured::tool_of_hold),
+        )
+        .gives::<wire::HeldTool>(200),
         caller(Method::POST, "/v1/holds/{id}/answer", "Answer a hold", post(answers::answer))
             .takes::<wire::AnswerBody>()
-            .replay(Need::PersonWith(Scope::Answer))
+            .replay(Need::PersonWith(TokenScope::Answer))
             .gives::<wire::Hold>(200)
             .refuses(&[409, 410]),
         caller(
@@ -278,7 +350,7 @@ fn native() -> Vec<Route> {
             post(preview::preview),
         )
         .takes::<wire::EditBody>()
-        .replay(Need::PersonWith(Scope::Answer))
+        .replay(Need::PersonWith(TokenScope::Answer))
         .gives::<wire::EditPreview>(200)
         .refuses(&[409, 410]),
         caller(Method::POST, "/v1/holds/{id}/cancel", "Withdraw a hold", post(holds::cancel))
@@ -291,6 +363,16 @@ fn native() -> Vec<Route> {
             .replay(Need::Person)
             .gives::<wire::Hold>(200)
             .refuses(&[409, 410]),
+        caller(
+            Method::POST,
+            "/v1/holds/{id}/comments",
+            "Say something about it to others; it decides nothing",
+            post(comments::comment),
+        )
+        .takes::<wire::CommentBody>()
+        .replay(Need::PersonWith(TokenScope::Answer))
+        .gives::<wire::Hold>(201)
+        .refuses(&[409]),
         caller(
             Method::POST,
             "/v1/holds/{id}/snooze",
@@ -321,7 +403,7 @@ fn native() -> Vec<Route> {
             post(reveal::reveal),
         )
         .takes::<wire::Nothing>()
-        .replay(Need::PersonWith(Scope::Answer))
+        .replay(Need::PersonWith(TokenScope::Answer))
         .gives::<wire::Secrets>(200)
         .refuses(&[403]),
         caller(Method::GET, "/v1/holds/{id}/wait", "Wait for a decision", get(holds::wait))

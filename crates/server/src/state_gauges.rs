@@ -70,7 +70,7 @@ impl StateGauges {
         }
     }
 
-    pub(crate) fn heard(&self, event: &HoldEvent) {
+    pub(crate) fn apply(&self, event: &HoldEvent) {
         let pending = || self.pending.lock().unpoisoned();
         match event {
             HoldEvent::Opened { hold } if hold.is_pending() => {

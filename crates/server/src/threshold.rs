@@ -1,6 +1,6 @@
-//! What every request crosses before a handler sees it: who is calling, so many at once, and a bug in
-//! one handler that must not end the others; and what every reply says. One step does all of it, and
-//! where it can it is part of the handler: a router copies every layer for every request.
+//! Around every handler: authentication, a limit of requests at once, a shield against panics, and the headers of
+//! every reply. One step does all of it, and where it can it is part of the handler: a router copies every layer
+//! for every request.
 
 use std::any::Any;
 use std::convert::Infallible;

@@ -129,7 +129,7 @@ fn say(line: std::fmt::Arguments<'_>) -> Result<(), Box<dyn Error>> {
 }
 
 fn number(stage: &Stage) -> u128 {
-    stage.session.id.0.chance()
+    stage.session.id.0.random_part()
 }
 
 fn approve(stage: &mut Stage) -> Commit {

@@ -8,14 +8,18 @@
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod lane_order;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod record;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-mod turns;
 mod wish;
 
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PgAddress, PgNodeEnd, PgOpenError, PgStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{OpenError, SqliteStore};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
 use domain::hold::{Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of};
@@ -93,7 +93,7 @@ impl Asked {
     pub fn approved(mut self) -> Asked {
         let by = PersonId::new("ana");
         let vote = Vote {
-            answer: Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+            answer: Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None },
             by: by.clone(),
             at: self.hold.opened_at.plus_ms(5_000),
             via: "chat".into(),
@@ -166,6 +166,7 @@ fn gating(arguments: Value) -> Hold {
         expires_at: Some(at.plus_ms(300_000)),
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }

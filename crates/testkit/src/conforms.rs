@@ -115,7 +115,7 @@ async fn shows(platform: &dyn Platform) {
         assert!(text.contains(link), "it leads nowhere: {text}");
         return;
     }
-    assert!(shown.takes_a_yes, "a small call is shown whole");
+    assert!(shown.accepts_approval, "a small call is shown whole");
     for said in [ButtonAction::Allow, ButtonAction::Deny] {
         let pointer = Pointer { key: asked.key.clone(), said, nonce: asked.nonce.clone() };
         assert!(pointers.contains(&pointer), "no button for {said}: {pointers:?}");
@@ -149,7 +149,7 @@ async fn cuts_take_no_yes(platform: &dyn Platform) {
     let text = platform.standing().pop().unwrap_or_default();
     // A program reads it all, whatever its size.
     let whole = text.len() >= BYTES;
-    assert!(!shown.takes_a_yes || whole, "nobody approves what they were not shown");
+    assert!(!shown.accepts_approval || whole, "nobody approves what they were not shown");
     let pointers = pointers(platform, &shown.posted);
     let only_no =
         |pointer: &Pointer| matches!(pointer.said, ButtonAction::Deny | ButtonAction::Explain);
@@ -167,7 +167,7 @@ async fn choices_have_their_options(platform: &dyn Platform) {
     for (number, name) in (1..).zip(names) {
         assert!(text.contains(name), "option {name} is not shown: {text}");
         let option = pointers.iter().any(|pointer| pointer.said == ButtonAction::Option(number));
-        let needed = platform.channel().has_buttons() && shown.takes_a_yes;
+        let needed = platform.channel().has_buttons() && shown.accepts_approval;
         assert!(option || !needed, "option {number} is missing: {pointers:?}");
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ports::channel::{
-    Busy, Inbox, IncomingMessage, Opened, Press, PressReply, Redraw, ReportedDecision, Ruling,
+    Busy, Inbox, IncomingMessage, Opened, Press, PressReply, Redraw, ReportedDecision,
+    ReportedReply,
 };
 use tokio::sync::Notify;
 
@@ -26,7 +27,7 @@ struct Inside {
     replies: VecDeque<PressReply>,
     form: Option<Box<Redraw>>,
     decided: Vec<ReportedDecision>,
-    rulings: VecDeque<Ruling>,
+    rulings: VecDeque<ReportedReply>,
     moves: Vec<(String, String)>,
     busy: u32,
 }
@@ -43,7 +44,7 @@ impl Notebook {
     }
 
     /// What the next decision of a program is told; without any, that it is not theirs to make.
-    pub fn rule(&self, ruling: Ruling) {
+    pub fn rule(&self, ruling: ReportedReply) {
         self.inside().rulings.push_back(ruling);
     }
 
@@ -145,13 +146,13 @@ impl Inbox for Notebook {
         Ok(())
     }
 
-    async fn decided(&self, _: &str, decided: ReportedDecision) -> Result<Ruling, Busy> {
+    async fn decided(&self, _: &str, decided: ReportedDecision) -> Result<ReportedReply, Busy> {
         if self.is_busy() {
             return Err(Busy);
         }
         let mut inside = self.inside();
         inside.decided.push(decided);
-        Ok(inside.rulings.pop_front().unwrap_or(Ruling::NotEntitled))
+        Ok(inside.rulings.pop_front().unwrap_or(ReportedReply::NotEntitled))
     }
 
     async fn opens(&self, _: &str, _: &Press) -> Result<Opened, Busy> {

@@ -6,7 +6,6 @@
 
 pub mod asked;
 pub mod binary;
-pub mod chance;
 pub mod cleared;
 pub mod conforms;
 pub mod crash;
@@ -26,6 +25,7 @@ pub mod journal;
 pub mod oracle;
 pub mod postgres;
 pub mod private_ca;
+pub mod rng;
 pub mod served;
 pub mod sim;
 pub mod witness;

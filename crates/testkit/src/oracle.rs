@@ -56,7 +56,7 @@ impl Errand {
         match self {
             Errand::Open => "session",
             Errand::Say => "message",
-            Errand::Ask => "outside hold",
+            Errand::Ask => "external hold",
             Errand::Answer => "answer",
             Errand::Claim => "claim",
         }

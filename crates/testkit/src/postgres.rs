@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls};
 
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// A cluster takes a second or two on a quiet machine.
 const START_WITHIN: Duration = Duration::from_secs(60);
@@ -28,12 +28,22 @@ pub struct Cluster {
     user: Option<User>,
     port: u16,
     server: Option<Child>,
+    is_durable: bool,
 }
 
 impl Cluster {
     /// Makes a cluster and starts it. There is one database, `shop`, and two users: `postgres`, who may
     /// do everything, and `app`, who owns the database.
     pub async fn start() -> Cluster {
+        Cluster::start_as(false).await
+    }
+
+    /// The same, on a server that waits for the disk as one in production does.
+    pub async fn start_durable() -> Cluster {
+        Cluster::start_as(true).await
+    }
+
+    async fn start_as(is_durable: bool) -> Cluster {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         // PostgreSQL refuses to run as root.
@@ -41,8 +51,14 @@ impl Cluster {
             let named = |name| User::from_name(name).ok().flatten();
             named("postgres").or_else(|| named("nobody")).expect("a user who is not root")
         });
-        let mut cluster =
-            Cluster { folder, programs: programs(), user, port: free_port(), server: None };
+        let mut cluster = Cluster {
+            folder,
+            programs: programs(),
+            user,
+            port: free_port(),
+            server: None,
+            is_durable,
+        };
         let data = cluster.data();
         fs::create_dir(&data).expect("a folder");
         if let Some(user) = &cluster.user {
@@ -79,7 +95,8 @@ impl Cluster {
             .arg(self.data())
             .args(["-h", "127.0.0.1", "-p", &self.port.to_string()])
             // No socket: the port is enough, and nobody else need find it.
-            .args(["-c", "unix_socket_directories=", "-c", "fsync=off"])
+            .args(["-c", "unix_socket_directories="])
+            .args(["-c", if self.is_durable { "fsync=on" } else { "fsync=off" }])
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("another handle"))
             .stderr(log)
@@ -104,6 +121,19 @@ impl Cluster {
             kill(id, Signal::SIGQUIT).expect("our own child");
             server.wait().expect("a child can be waited for");
         }
+    }
+
+    /// Keeps a copy of the data as it is on disk. The server must not run.
+    pub fn keep(&self) {
+        assert!(self.server.is_none(), "a server that runs changes its files");
+        copy_folder(&self.data(), &self.kept());
+    }
+
+    /// The data as it was kept: what came after that is lost.
+    pub fn put_back(&self) {
+        assert!(self.server.is_none(), "a server that runs changes its files");
+        fs::remove_dir_all(self.data()).expect("our own folder");
+        copy_folder(&self.kept(), &self.data());
     }
 
     pub fn port(&self) -> u16 {
@@ -135,6 +165,10 @@ impl Cluster {
 
     fn data(&self) -> PathBuf {
         self.folder.path().join("data")
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.folder.path().join("kept")
     }
 
     fn command(&self, program: &str) -> Command {
@@ -178,10 +212,23 @@ impl Session {
         self.client.batch_execute(sql).await.unwrap_or_else(|why| panic!("{sql}: {why:?}"));
     }
 
+    /// The first column of each row.
+    pub async fn numbers(&self, sql: &str) -> Vec<i64> {
+        let rows = self.client.query(sql, &[]).await;
+        let rows = rows.unwrap_or_else(|why| panic!("{sql}: {why:?}"));
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
     pub async fn number(&self, sql: &str) -> i64 {
         let row = self.client.query_one(sql, &[]).await;
         row.unwrap_or_else(|why| panic!("{sql}: {why:?}")).get(0)
     }
+}
+
+/// With owners and modes.
+fn copy_folder(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").arg(from).arg(to).status().expect("cp runs");
+    assert!(copied.success(), "{} cannot be copied", from.display());
 }
 
 /// Where the newest version lies: on the path, or where Debian keeps them.
@@ -206,8 +253,8 @@ fn version(folder: &Path) -> u32 {
 
 /// Below the ports that outgoing connections get, so that it is still free after a restart.
 fn free_port() -> u16 {
-    let mut chance = Chance::new(Chance::fresh_seed());
-    let ports = (0..200).map(|_| 20_000 + chance.below(10_000) as u16);
+    let mut rng = Rng::new(Rng::fresh_seed());
+    let ports = (0..200).map(|_| 20_000 + rng.below(10_000) as u16);
     let free = ports.into_iter().find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
     free.expect("one of two hundred ports is free")
 }

@@ -2,9 +2,9 @@
 //! its work: nothing acknowledged is lost, nothing runs twice, and every transcript stays whole.
 
 use testkit::binary::Binary;
-use testkit::chance::Chance;
 use testkit::crash::Crash;
 use testkit::crash::failing::{FailPoints, Zombie};
+use testkit::rng::Rng;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_at_random_moments_loses_nothing_and_runs_nothing_twice() {
@@ -33,14 +33,14 @@ async fn crash_at_every_fail_point_loses_nothing_and_runs_nothing_twice() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_i17_a_server_that_sleeps_on_its_intent_keeps_everybody_else_out() {
     let zombie = Zombie { at: "execute.before_run", wakes: true, effects_asleep: 0 };
-    assert_eq!(zombie.run(Chance::fresh_seed()).await, Vec::<String>::new());
+    assert_eq!(zombie.run(Rng::fresh_seed()).await, Vec::<String>::new());
 }
 
 /// While the tool runs: it ends by itself, and the server that wakes up finds what it left.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_i17_a_server_that_sleeps_while_its_tool_runs_finds_the_result() {
     let zombie = Zombie { at: "process.ordered", wakes: true, effects_asleep: 1 };
-    assert_eq!(zombie.run(Chance::fresh_seed()).await, Vec::<String>::new());
+    assert_eq!(zombie.run(Rng::fresh_seed()).await, Vec::<String>::new());
 }
 
 /// A sleeper that never wakes up: only when it is dead does another one take over, and that one
@@ -49,7 +49,7 @@ async fn crash_i17_a_server_that_sleeps_while_its_tool_runs_finds_the_result() {
 async fn crash_i17_whoever_takes_over_from_a_sleeper_runs_nothing_twice() {
     for (at, effects_asleep) in [("execute.before_run", 0), ("process.ordered", 1)] {
         let zombie = Zombie { at, wakes: false, effects_asleep };
-        assert_eq!(zombie.run(Chance::fresh_seed()).await, Vec::<String>::new(), "{at}");
+        assert_eq!(zombie.run(Rng::fresh_seed()).await, Vec::<String>::new(), "{at}");
     }
 }
 

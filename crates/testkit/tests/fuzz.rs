@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use testkit::chance::Chance;
 use testkit::fuzz::{TARGETS, Target, mutate};
+use testkit::rng::Rng;
 
 /// Changed inputs for each target. The same ones every time: whoever wants others runs the fuzzer.
 const ROUNDS: usize = 300;
@@ -34,8 +34,8 @@ fn add_files(path: PathBuf, files: &mut Vec<PathBuf>) {
 fn try_out(target: &Target) -> Option<String> {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "{}: no seeds", target.name);
-    let mut chance = Chance::new(target.name.bytes().map(u64::from).sum());
-    let changed = (0..ROUNDS).map(|_| mutate::mutated(&seeds, &mut chance));
+    let mut rng = Rng::new(target.name.bytes().map(u64::from).sum());
+    let changed = (0..ROUNDS).map(|_| mutate::mutated(&seeds, &mut rng));
     // Nothing at all is what a fuzzer begins with.
     let inputs = [Vec::new()].into_iter().chain(seeds.iter().cloned()).chain(changed);
     for input in inputs.collect::<Vec<_>>() {

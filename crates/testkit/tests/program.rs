@@ -9,6 +9,7 @@ mod frontend_tools;
 mod http_tool;
 mod mcp;
 mod models;
+mod nodes;
 mod peers;
 mod postgres;
 mod private_ca;

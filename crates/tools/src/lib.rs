@@ -29,12 +29,12 @@ mod gated_io;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod human;
-pub mod inquire;
 pub mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 #[cfg(feature = "process")]
 pub mod process;
+pub mod questionnaire;
 #[cfg(feature = "process")]
 pub mod shell_cmd;
 #[cfg(feature = "sql")]

@@ -1,6 +1,6 @@
 // `/admin`: what admins look after. Everything here is judged again by the server.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "../api";
 import { Button, Field, Sheet, toast } from "../components";
 import { Refusal } from "../holds/refusal";
@@ -30,8 +30,13 @@ const TABS = [
 export default function Admin({ tab, frozen }: { tab: string; frozen: boolean }) {
   const me = useMe();
   const [freezing, setFreezing] = useState(false);
-  if (!isAdmin(me)) return <p class="empty">{t("admin.not_you")}</p>;
   const current = TABS.find((one) => one.id === tab) ?? TABS[0];
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone the tabs are longer than the screen.
+    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [current]);
+  if (!isAdmin(me)) return <p class="empty">{t("admin.not_you")}</p>;
   return (
     <div class="wide-page admin">
       <header class="admin-head">
@@ -41,7 +46,7 @@ export default function Admin({ tab, frozen }: { tab: string; frozen: boolean })
           {t("freeze.open")}
         </Button>
       </header>
-      <nav class="tabs" aria-label={t("nav.admin")}>
+      <nav class="tabs" ref={tabs} aria-label={t("nav.admin")}>
         {TABS.map((one) => (
           <a key={one.id} href={`/admin/${one.id}`} aria-current={one === current ? "page" : undefined}>
             {t(one.name)}

@@ -5,7 +5,7 @@ import * as api from "../api";
 import { Button, Field, Pill } from "../components";
 import { Chip, Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
-import { t } from "../i18n";
+import { t, word } from "../i18n";
 import { holdPath, sessionPath } from "../route";
 import { isObject } from "../holds/schema";
 import { Refusal } from "../holds/refusal";
@@ -96,13 +96,13 @@ function Verify() {
 function Entry({ entry }: { entry: AuditEntry }) {
   const commit = entry.entry;
   const stream = commit?.stream ?? "";
-  const path = stream.startsWith("hold_") ? holdPath(stream) : stream.startsWith("sess_") ? sessionPath(stream) : null;
+  const path = stream.startsWith("hold_") ? holdPath(stream) : stream.startsWith("ses_") ? sessionPath(stream) : null;
   return (
     <li data-seq={entry.seq}>
       <details>
         <summary>
           <span class="num muted">{entry.seq}</span> {typeof commit?.at === "number" ? <Moment at={new Date(commit.at).toISOString()} /> : null}{" "}
-          <b>{(commit?.events ?? []).map(eventName).join(", ") || "–"}</b> <span class="muted">{actorName(commit?.actor)}</span>
+          <b>{(commit?.events ?? []).map((event) => word("audit.event", eventName(event))).join(", ") || "–"}</b> <span class="muted">{actorName(commit?.actor)}</span>
         </summary>
         <p class="muted">
           {path ? <a href={path}>{stream}</a> : <Chip text={stream} />} · <code class="digest">{entry.hash}</code>

@@ -32,6 +32,7 @@ function Channel({ channel }: { channel: ChannelState }) {
   const [sent, setSent] = useState(false);
   const [refused, setRefused] = useState<api.Refused | null>(null);
   const test = () => {
+    setSent(false);
     setRefused(null);
     api.testChannel(channel.name).then(
       () => setSent(true),
@@ -42,9 +43,10 @@ function Channel({ channel }: { channel: ChannelState }) {
     <li class="admin-empty" data-channel={channel.name}>
       <p class="bulk-call">
         <b>{channel.name}</b> <span class="muted grow">{channel.platform}</span>
+        <span role="status">{sent ? t("channels.sent") : ""}</span>
         {channel.talks ? (
           <Button small onClick={test}>
-            {t(sent ? "channels.sent" : "channels.test")}
+            {t("channels.test")}
           </Button>
         ) : null}
       </p>

@@ -5,7 +5,7 @@ import * as api from "../api";
 import { Segments } from "../components";
 import { Chip } from "../foreign";
 import { t } from "../i18n";
-import { span } from "../time";
+import { dayOf, quickSpan } from "../time";
 import type { DayFigures, Figures as FiguresReply } from "../wire";
 import { AdminPanel, useReading } from "./read";
 
@@ -50,8 +50,9 @@ function Numbers({ figures }: { figures: FiguresReply }) {
     [t("state.approved"), String(total.approved)],
     [t("state.denied"), String(total.denied)],
     [t("state.expired"), String(total.expired)],
-    [t("figures.waited"), waiting_ms ? span(waiting_ms.p50) : "–"],
-    [t("figures.waited.95"), waiting_ms ? span(waiting_ms.p95) : "–"],
+    [t("figures.first"), figures.first_answer_ms ? quickSpan(figures.first_answer_ms.p50) : "–"],
+    [t("figures.waited"), waiting_ms ? quickSpan(waiting_ms.p50) : "–"],
+    [t("figures.waited.95"), waiting_ms ? quickSpan(waiting_ms.p95) : "–"],
     [t("figures.quick"), String(figures.approved_within_1s)],
   ];
   return (
@@ -67,26 +68,45 @@ function Numbers({ figures }: { figures: FiguresReply }) {
 }
 
 const HIGH = 60;
+const KINDS = ["ok", "no", "rest"] as const;
 
-/** A bar for each day: approved below, then denied, then what nobody decided. */
+/** A bar for each day: approved or answered below, then denied, then what nobody decided. */
 function Days({ days }: { days: DayFigures[] }) {
   const most = Math.max(1, ...days.map((day) => day.asked));
   const wide = 100 / Math.max(1, days.length);
-  const words = days.map((day) => `${day.day}: ${day.asked}`).join(", ");
+  const words = days.map((day) => `${dayOf(day.day)}: ${day.asked}`).join(", ");
   return (
     <figure class="figures-days">
       <svg viewBox={`0 0 100 ${HIGH}`} preserveAspectRatio="none" role="img" aria-label={words}>
         {days.map((day, at) => {
           let top = HIGH;
-          return ([["ok", day.approved + day.answered], ["no", day.denied], ["rest", day.expired + day.cancelled + day.open]] as const).map(([kind, n]) => {
-            const height = (n / most) * (HIGH - 4);
+          const counts = { ok: day.approved + day.answered, no: day.denied, rest: day.expired + day.cancelled + day.open };
+          return KINDS.map((kind) => {
+            const height = (counts[kind] / most) * (HIGH - 4);
             top -= height;
-            return <rect key={`${day.day} ${kind}`} class={`bar-${kind}`} x={at * wide + wide * 0.15} y={top} width={wide * 0.7} height={height} />;
+            return <rect key={`${day.day} ${kind}`} class={`bar-${kind}`} x={at * wide + wide * 0.2} y={top} width={wide * 0.6} height={height} />;
           });
         })}
       </svg>
+      {days.length <= 10 ? (
+        <div class="figures-axis" aria-hidden="true">
+          {days.map((day) => (
+            <span key={day.day}>{dayOf(day.day)}</span>
+          ))}
+        </div>
+      ) : null}
       <figcaption class="muted">
-        {days[0]?.day} – {days.at(-1)?.day} (UTC)
+        <span class="legend">
+          {KINDS.map((kind) => (
+            <span key={kind}>
+              <svg viewBox="0 0 12 12" aria-hidden="true">
+                <rect class={`bar-${kind}`} width="12" height="12" rx="2" />
+              </svg>
+              {t(`figures.bar.${kind}`)}
+            </span>
+          ))}
+        </span>
+        <span>{t("figures.utc", { from: dayOf(days[0]?.day), to: dayOf(days.at(-1)?.day), most })}</span>
       </figcaption>
     </figure>
   );
@@ -99,7 +119,7 @@ function People({ figures }: { figures: FiguresReply }) {
       <header>
         <h2>{t("figures.people")}</h2>
       </header>
-      <table class="table stacks">
+      <table class="table numbers stacks">
         <thead>
           <tr>
             <th scope="col">{t("figures.person")}</th>
@@ -116,7 +136,7 @@ function People({ figures }: { figures: FiguresReply }) {
               <td data-label={t("figures.decided")}>{one.decided}</td>
               <td data-label={t("state.denied")}>{one.denied}</td>
               <td data-label={t("figures.quick")}>{one.approved_within_1s}</td>
-              <td data-label={t("figures.waited")}>{one.waiting_ms ? span(one.waiting_ms.p50) : "–"}</td>
+              <td data-label={t("figures.waited")}>{one.waiting_ms ? quickSpan(one.waiting_ms.p50) : "–"}</td>
             </tr>
           ))}
         </tbody>
@@ -132,7 +152,7 @@ function Tools({ figures }: { figures: FiguresReply }) {
       <header>
         <h2>{t("figures.tools")}</h2>
       </header>
-      <table class="table stacks">
+      <table class="table numbers stacks">
         <thead>
           <tr>
             <th scope="col">{t("view.label.tool")}</th>

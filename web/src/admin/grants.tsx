@@ -9,7 +9,7 @@ import { Refusal } from "../holds/refusal";
 import { t } from "../i18n";
 import { holdPath, sessionPath } from "../route";
 import { personName, useMe } from "../who";
-import type { Grant } from "../wire";
+import type { Grant, GrantMatches } from "../wire";
 import { AdminPanel, useReading } from "./read";
 
 export function Grants() {
@@ -64,10 +64,11 @@ function GrantRow({ grant, again }: { grant: Grant; again: () => void }) {
   return (
     <tr data-grant={grant.id} data-revoked={grant.revoked}>
       <td>
-        <Chip text={grant.tool} /> <Chip text={grant.covers} />
+        <Chip text={grant.tool} /> {grant.args === null ? t("grants.same") : <Chip text={grant.covers} />}
         <small>
           <a href={sessionPath(grant.session)}>{t("hold.session")}</a> · <a href={holdPath(grant.hold)}>{t("grants.hold")}</a>
         </small>
+        <Matches grant={grant} />
         {refused ? <Refusal problem={refused} /> : null}
       </td>
       <td data-label={t("grants.by")}>
@@ -87,5 +88,42 @@ function GrantRow({ grant, again }: { grant: Grant; again: () => void }) {
         )}
       </td>
     </tr>
+  );
+}
+
+/** What it would have let through last month, asked for when somebody wants to know. */
+function Matches({ grant }: { grant: Grant }) {
+  const [found, setFound] = useState<GrantMatches | "busy" | null>(null);
+  const [refused, setRefused] = useState<api.Refused | null>(null);
+  const look = () => {
+    setFound("busy");
+    setRefused(null);
+    api.grantMatches(grant.id).then(setFound, (problem: unknown) => {
+      setFound(null);
+      if (problem instanceof api.Refused) setRefused(problem);
+    });
+  };
+  if (refused) return <Refusal problem={refused} />;
+  if (found === null || found === "busy") {
+    return (
+      <button type="button" class="link" disabled={found === "busy"} onClick={look}>
+        {t("grants.matches")}
+      </button>
+    );
+  }
+  return (
+    <div data-testid="matches" role="status">
+      <small>
+        {t("grants.matches.count", { n: found.count, all: found.looked_at })}
+        {found.complete ? "" : ` ${t("figures.incomplete")}`}
+      </small>
+      <ul class="plain-list">
+        {found.matches.map((match) => (
+          <li key={match.hold}>
+            <Moment at={match.opened_at} /> <a href={holdPath(match.hold)}>{t(`state.${match.state}`)}</a> <Chip text={match.title} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

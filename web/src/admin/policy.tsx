@@ -1,4 +1,4 @@
-// What the rules say about a call that nobody has made yet, and why.
+// What the rules say about a call that nobody has made yet, and why; and what they would have done with the calls of last month.
 
 import { useState } from "preact/hooks";
 import * as api from "../api";
@@ -6,11 +6,21 @@ import { Button, Field, Pill, RiskTag } from "../components";
 import { Chip, Quoted } from "../foreign";
 import { Refusal } from "../holds/refusal";
 import { t } from "../i18n";
-import type { PolicyExplained } from "../wire";
+import { holdPath } from "../route";
+import type { PolicyExplained, PolicyReplay, RulingChange } from "../wire";
 
 const TONES = { allow: "ok", ask: "hold", deny: "no" } as const;
 
 export function Policy() {
+  return (
+    <>
+      <Explain />
+      <Replay />
+    </>
+  );
+}
+
+function Explain() {
   const [tool, setTool] = useState("");
   const [args, setArgs] = useState("{}");
   const [wrong, setWrong] = useState<string | null>(null);
@@ -58,5 +68,80 @@ export function Policy() {
         </div>
       ) : null}
     </section>
+  );
+}
+
+const DAYS = 30;
+
+/** After a change of the rules: what would have gone otherwise. */
+function Replay() {
+  const [replay, setReplay] = useState<PolicyReplay | "busy" | null>(null);
+  const [refused, setRefused] = useState<api.Refused | null>(null);
+  const look = () => {
+    setReplay("busy");
+    setRefused(null);
+    api.replayPolicy(DAYS).then(setReplay, (problem: unknown) => {
+      setReplay(null);
+      if (problem instanceof api.Refused) setRefused(problem);
+    });
+  };
+  const done = replay === "busy" ? null : replay;
+  return (
+    <section class="admin-panel" aria-label={t("replay.title")}>
+      <header>
+        <h2>{t("replay.title")}</h2>
+        <Button small disabled={replay === "busy"} onClick={look}>
+          {t(replay === "busy" ? "history.loading" : "replay.go")}
+        </Button>
+      </header>
+      {refused ? <Refusal problem={refused} /> : null}
+      <p class="admin-note" role="status" data-testid="replay">
+        {done === null ? (
+          <span class="muted">{t("replay.note", { days: DAYS })}</span>
+        ) : (
+          <>
+            {t(done.changes.length === 0 ? "replay.same" : "replay.sum", { n: done.calls, same: done.same, other: done.calls - done.same })} {done.complete ? "" : t("figures.incomplete")}
+          </>
+        )}
+      </p>
+      {done && done.changes.length > 0 ? (
+        <table class="table stacks">
+          <thead>
+            <tr>
+              <th scope="col">{t("view.label.tool")}</th>
+              <th scope="col">{t("replay.then")}</th>
+              <th scope="col">{t("replay.now")}</th>
+              <th scope="col">{t("hold.rule")}</th>
+              <th scope="col">{t("replay.calls")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {done.changes.map((change, at) => (
+              <ChangeRow key={at} change={change} />
+            ))}
+          </tbody>
+        </table>
+      ) : null}
+    </section>
+  );
+}
+
+function ChangeRow({ change }: { change: RulingChange }) {
+  return (
+    <tr data-change={`${change.from}-${change.to}`}>
+      <td>
+        <Chip text={change.tool} />
+      </td>
+      <td data-label={t("replay.then")}>
+        <Pill tone={TONES[change.from]}>{t(`policy.${change.from}`)}</Pill>
+      </td>
+      <td data-label={t("replay.now")}>
+        <Pill tone={TONES[change.to]}>{t(`policy.${change.to}`)}</Pill>
+      </td>
+      <td data-label={t("hold.rule")}>{change.rule ? <Chip text={change.rule} /> : t("policy.no_rule")}</td>
+      <td data-label={t("replay.calls")}>
+        {change.count} {change.example ? <a href={holdPath(change.example)}>{t("replay.example")}</a> : null}
+      </td>
+    </tr>
   );
 }

@@ -41,8 +41,8 @@ export function ArmButton({ label, does, keys = false, off, calm, press, kind = 
       aria-keyshortcuts={keys ? "a" : undefined}
       onBlur={() => setArmed(false)}
       onKeyDown={(event) => {
-        // Whatever else is typed was not meant for this button.
-        if (armed && event.key !== "Enter") button.current?.blur();
+        // Other keys were not meant for this button. Escape is heard above, where it is used up: the page has one of its own.
+        if (armed && event.key !== "Enter" && event.key !== "Escape") button.current?.blur();
       }}
       onClick={press}
     >

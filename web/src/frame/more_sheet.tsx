@@ -5,7 +5,7 @@ import { language, switchLanguage, t } from "../i18n";
 import { go } from "../route";
 import { isAdmin, useMe } from "../who";
 
-export function MoreSheet({ close, logout }: { close: () => void; logout: () => void }) {
+export function MoreSheet({ close, showNotices, logout }: { close: () => void; showNotices: () => void; logout: () => void }) {
   const me = useMe();
   return (
     <Sheet name="more" title={me.name} close={close}>
@@ -20,6 +20,14 @@ export function MoreSheet({ close, logout }: { close: () => void; logout: () => 
             {t("nav.admin")}
           </Button>
         ) : null}
+        <Button
+          onClick={() => {
+            close();
+            showNotices();
+          }}
+        >
+          {t("push.title")}
+        </Button>
         <Button lang={language() === "zh" ? "en" : "zh-Hans"} aria-label={t("app.language.label")} onClick={switchLanguage}>
           {t("app.language")}
         </Button>

@@ -27,10 +27,11 @@ interface Props {
   route: Route;
   showKeys: () => void;
   showMore: () => void;
+  showNotices: () => void;
   logout: () => void;
 }
 
-export function Rail({ route, showKeys, showMore, logout }: Props) {
+export function Rail({ route, showKeys, showMore, showNotices, logout }: Props) {
   const me = useMe();
   const waiting = useLive().all().filter((hold) => waitsForMe(hold, me)).length;
   const places = PLACES.filter((place) => (place.at === "start" ? (me.demo ?? []).length > 0 : place.at !== "admin" || isAdmin(me)));
@@ -66,6 +67,10 @@ export function Rail({ route, showKeys, showMore, logout }: Props) {
         </li>
       </ul>
       <div class="rail-foot desk-only">
+        <button type="button" class="nav" data-nav="notices" onClick={showNotices}>
+          <Icon name="bell" />
+          {t("push.title")}
+        </button>
         <button type="button" class="nav" data-nav="keys" onClick={showKeys}>
           <Icon name="keys" />
           {t("nav.keys")}

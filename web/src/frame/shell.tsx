@@ -16,6 +16,10 @@ import { Banners } from "./banners";
 import { KeysSheet } from "./keys_sheet";
 import { MoreSheet } from "./more_sheet";
 import { Rail } from "./rail";
+import { notify } from "../push/desktop";
+import { NoticesSheet } from "../push/notices_sheet";
+import { forget, renew } from "../push/push";
+import { useMe } from "../who";
 
 // Most visits are not an admin's.
 const Admin = lazy<{ tab: string; frozen: boolean }>(() => import("../admin/admin"), () => <p class="loading late">{t("app.loading")}</p>);
@@ -25,6 +29,12 @@ export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut:
   const { route } = address;
   const [keys, showKeys] = useState(false);
   const [more, showMore] = useState(false);
+  const [notices, showNotices] = useState(false);
+  const me = useMe();
+  useEffect(() => {
+    renew();
+    return notify(me);
+  }, [me]);
   const place = route.at === "hold" || route.at === "session" ? `${route.at}/${route.id}` : route.at;
   useEffect(() => {
     scrollTo(0, 0);
@@ -35,14 +45,15 @@ export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut:
   useKey("g s", () => go("/sessions"));
   const logout = () => {
     live.stop();
-    void api.logout().finally(signedOut);
+    // While the login still stands: what was subscribed with it ends with it.
+    void forget().then(api.logout).finally(signedOut);
   };
   return (
     <div class={`shell at-${route.at}`}>
       <a class="skip" href="#main">
         {t("app.skip")}
       </a>
-      <Rail route={route} showKeys={() => showKeys(true)} showMore={() => showMore(true)} logout={logout} />
+      <Rail route={route} showKeys={() => showKeys(true)} showMore={() => showMore(true)} showNotices={() => showNotices(true)} logout={logout} />
       <div class="shell-main">
         <Banners freeze={freeze} />
         <main id="main" class="main" tabIndex={-1}>
@@ -50,7 +61,8 @@ export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut:
         </main>
       </div>
       <Toasts />
-      {more ? <MoreSheet close={() => showMore(false)} logout={logout} /> : null}
+      {more ? <MoreSheet close={() => showMore(false)} showNotices={() => showNotices(true)} logout={logout} /> : null}
+      {notices ? <NoticesSheet close={() => showNotices(false)} /> : null}
       {keys ? <KeysSheet close={() => showKeys(false)} /> : null}
     </div>
   );

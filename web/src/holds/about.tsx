@@ -1,6 +1,7 @@
 // Who decides, what happened so far, and where the hold belongs: after the call, for those who want to know more.
 
 import type { ComponentChildren } from "preact";
+import { Quoted } from "../foreign";
 import { t, word, type Key } from "../i18n";
 import { Plain } from "../plain";
 import { holdPath, sessionPath } from "../route";
@@ -87,9 +88,9 @@ function Undelivered({ hold }: { hold: Hold }) {
       <ul class="plain-list undelivered">
         {hold.undelivered.map((one, at) => (
           <li key={at}>
-            <Plain text={t("hold.undelivered.to", { to: personName(one.to, me), channel: one.channel })} />: <Plain text={one.why} />
-            {", "}
-            <Moment at={one.at} />
+            <Plain text={t("hold.undelivered.to", { to: personName(one.to, me), channel: one.channel })} />, <Moment at={one.at} />
+            {/* The platform's own words. */}
+            <Quoted text={one.why} prose />
           </li>
         ))}
       </ul>

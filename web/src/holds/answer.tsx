@@ -1,18 +1,23 @@
 // The controls that fit the hold's kind, or a word why there are none.
 
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
+import { showFold } from "../folding";
 import { t } from "../i18n";
+import { useKey } from "../keys";
 import { hasVoted, isAddressed, useMe } from "../who";
 import type { Headline, Hold, JsonObject } from "../wire";
 import type { Answering } from "./answering";
 import { ApproveAnswer } from "./approve";
-import { Bar } from "./bar";
+import { Bar, BeforeBar } from "./bar";
 import { ChooseAnswer } from "./choose";
 import { DenyPanel } from "./deny";
 import { FillAnswer } from "./fill";
+import { useUnread } from "./folds";
 import { lower, verbOf } from "./headline";
+import { useClaim } from "./menu";
 import { PerformAnswer } from "./perform";
 import { SettleAnswer } from "./settle";
+import { cardOf } from "./unread";
 
 export interface AnswerProps {
   /** The hold as it is shown; its digest is what an answer names. */
@@ -34,16 +39,29 @@ export interface AnswerProps {
 export function AnswerControls(props: AnswerProps) {
   const me = useMe();
   const { hold, now, stale } = props;
-  if (hasVoted(now, me)) return <p class="note voted">{t("answer.voted")}</p>;
+  const below = useContext(BeforeBar);
+  const { claim } = useClaim(hold, now);
+  useKey("m", props.keys ? claim : null);
+  if (hasVoted(now, me)) {
+    return (
+      <>
+        {below}
+        <p class="note voted">{t("answer.voted")}</p>
+      </>
+    );
+  }
   if (stale) return <StaleBar {...props} />;
   if (isAddressed(hold, me)) return <Kind {...props} />;
   // The server judges who may answer, and may know more than the audience says; so the way stays open, behind a word of doubt.
   return (
     <>
+      {below}
       <p class="note not-yours">{t("answer.not_yours")}</p>
       <details class="record anyway">
         <summary>{t("answer.anyway")}</summary>
-        <Kind {...props} keys={false} />
+        <BeforeBar.Provider value={null}>
+          <Kind {...props} keys={false} />
+        </BeforeBar.Provider>
       </details>
     </>
   );
@@ -69,8 +87,13 @@ function StaleBar(props: AnswerProps) {
   );
 }
 
-function Kind(props: AnswerProps) {
-  switch (props.hold.kind) {
+/** Whatever way an answer comes, by a button or a key: nothing is said yes to before all of it was opened. */
+function Kind(given: AnswerProps) {
+  const { hold, answering } = given;
+  const unread = useUnread(hold);
+  const send: Answering["send"] = (answer, digest) => (unread && mustBeRead(hold, answer) ? showFold(cardOf(hold.id)) : answering.send(answer, digest));
+  const props = { ...given, answering: { ...answering, send } };
+  switch (hold.kind) {
     case "approve":
       return <ApproveAnswer {...props} />;
     case "choose":
@@ -82,4 +105,12 @@ function Kind(props: AnswerProps) {
     case "settle":
       return <SettleAnswer {...props} />;
   }
+}
+
+/** A denial, a reply in place of the call and a plain no wait for nothing. */
+function mustBeRead(hold: Hold, answer: JsonObject): boolean {
+  if (hold.kind === "approve") return answer["verdict"] === "approve";
+  const done = answer["perform"];
+  const isNo = done !== null && typeof done === "object" && !Array.isArray(done) && done["content"] === "no";
+  return answer["verdict"] !== "deny" && !isNo;
 }

@@ -1,22 +1,21 @@
 // May this call run, or this run go on? Once, for the session, edited, replied to instead, or not at all.
 
-import { useContext, useState } from "preact/hooks";
-import * as api from "../api";
-import { ArmButton, Kbd } from "../components";
-import { FoldsOf } from "../foreign";
+import { useState } from "preact/hooks";
+import { ArmButton, Kbd, Segments } from "../components";
+import { showFold } from "../folding";
 import { Icon } from "../icons";
 import { useKey } from "../keys";
 import { language, t } from "../i18n";
-import { live } from "../live";
-import { useMe } from "../who";
 import type { AnswerProps } from "./answer";
 import { Bar } from "./bar";
 import { Confirm, needsWord, wordMatches } from "./confirm";
 import { DenyPanel } from "./deny";
 import { EditAnswer } from "./edit";
+import { useUnread } from "./folds";
 import { lower, verbOf } from "./headline";
+import { HoldMenu } from "./menu";
 import { Panel } from "./panel";
-import { longTexts } from "./parts";
+import { cardOf, UnreadNote } from "./unread";
 import { asksToGoOn } from "../wire";
 
 type Mode = "none" | "more" | "session" | "edit" | "respond" | "deny";
@@ -28,14 +27,15 @@ export function ApproveAnswer(props: AnswerProps) {
   const back = () => setMode("none");
   // Without the exact text nobody can know what they would approve.
   const blind = !hold.view?.parts;
-  const { opened } = useContext(FoldsOf);
-  // Nobody approves what they have not had before their eyes. A denial never waits.
-  const unread = longTexts(hold).some((key) => !opened.has(key));
+  // An approval waits until everything that is folded was opened. A denial never waits.
+  const unread = useUnread(hold);
   const goOn = asksToGoOn(hold);
   const off = answering.busy;
   const ready = calm && !off;
   const closed = mode === "none" || mode === "more";
   const canEdit = hold.call !== null && !blind && !unread;
+  // The button is off then, and the key leads to what it waits for.
+  useKey("a", keys && ready && closed && unread && !blind ? () => showFold(cardOf(hold.id)) : null);
   useKey("d", keys && ready && closed ? () => setMode("deny") : null);
   useKey("e", keys && ready && closed && canEdit ? () => setMode("edit") : null);
   useKey("r", keys && ready && closed && !goOn ? () => setMode("respond") : null);
@@ -48,10 +48,10 @@ export function ApproveAnswer(props: AnswerProps) {
 
   const critical = needsWord(hold);
   const label = answering.busy ? t("answer.sending") : critical && !goOn ? verbOf(hold) : approveLabel(props);
-  const note = blind ? t("hold.no_view") : unread ? t("approve.unread") : undefined;
+  const note = blind ? <span class="unread">{t("hold.no_view")}</span> : unread ? <UnreadNote within={() => cardOf(hold.id)} /> : undefined;
   return (
     <Bar
-      note={note ? <span class="unread">{note}</span> : undefined}
+      note={note}
       above={
         mode === "more" ? (
           <MoreMenu {...props} canEdit={canEdit} canApprove={!blind && !unread} goOn={goOn} choose={setMode} />
@@ -112,14 +112,8 @@ interface MenuProps extends AnswerProps {
 }
 
 function MoreMenu({ hold, now, canEdit, canApprove, goOn, choose }: MenuProps) {
-  const mine = now.claimed_by === useMe().id;
-  const claim = () => {
-    choose("none");
-    // Whatever came of it, the truth is on the server.
-    api.claim(hold.id, !mine).then((claimed) => live.put(claimed), () => void live.read(hold.id));
-  };
   return (
-    <div class="more-menu">
+    <HoldMenu hold={hold} now={now} close={() => choose("none")}>
       {hold.session && !goOn && canApprove && !needsWord(hold) ? (
         <button type="button" onClick={() => choose("session")}>
           {t("approve.session")}…
@@ -130,24 +124,37 @@ function MoreMenu({ hold, now, canEdit, canApprove, goOn, choose }: MenuProps) {
           {t("approve.edit")}
         </button>
       ) : null}
-      <button type="button" onClick={() => choose("respond")}>
-        {t("approve.respond")}
-      </button>
-      <button type="button" data-claim={!mine} onClick={claim}>
-        {t(mine ? "claim.off" : "claim.on")}
-      </button>
-    </div>
+      {goOn ? null : (
+        <button type="button" onClick={() => choose("respond")}>
+          {t("approve.respond")}
+        </button>
+      )}
+    </HoldMenu>
   );
 }
 
 type PanelProps = AnswerProps & { back: () => void };
 
+// The longest and the most that the server gives without being asked for less.
+const GRANT_HOURS = ["1", "8", "24"] as const;
+const GRANT_USES = ["5", "20", "100"] as const;
+
 function SessionPanel({ hold, answering, back }: PanelProps) {
+  const [hours, setHours] = useState<(typeof GRANT_HOURS)[number]>("1");
+  const [uses, setUses] = useState<(typeof GRANT_USES)[number]>("20");
+  const unread = useUnread(hold);
+  const submit = () => answering.send({ verdict: "approve", scope: "session", grant: { expires_in_s: Number(hours) * 3600, uses: Number(uses) } });
   return (
-    <Panel off={answering.busy} back={back} submit={() => answering.send({ verdict: "approve", scope: "session" })} label={t("approve.session")}>
+    <Panel off={answering.busy} back={back} submit={submit} label={t("approve.session")} ready={!unread}>
       <p>
         <b>{verbOf(hold)}.</b> {t("approve.session.covers")}
       </p>
+      <div class="grant-terms">
+        <span aria-hidden="true">{t("approve.session.for")}</span>
+        <Segments name={`hours-${hold.id}`} label={t("approve.session.for")} value={hours} options={GRANT_HOURS.map((id) => ({ id, label: id === "1" ? t("approve.session.hour") : t("approve.session.hours", { n: id }) }))} choose={setHours} />
+        <span aria-hidden="true">{t("approve.session.uses")}</span>
+        <Segments name={`uses-${hold.id}`} label={t("approve.session.uses")} value={uses} options={GRANT_USES.map((id) => ({ id, label: t("approve.session.times", { n: id }) }))} choose={setUses} />
+      </div>
     </Panel>
   );
 }

@@ -54,8 +54,8 @@ export function ChooseAnswer(props: AnswerProps) {
             <label class={chosen.has(option.id) ? "choice choice-card choice-on" : "choice choice-card"} key={option.id}>
               <input type={type} name={id} value={option.id} checked={chosen.has(option.id)} aria-labelledby={`${id}-${at}`} onChange={(event) => pick(option.id, event.currentTarget.checked)} />
               <span class="choice-text" id={`${id}-${at}`}>
-                <Quoted text={optionLabel(option)} prose />
-                {option.description ? <Quoted text={option.description} prose /> : null}
+                <Quoted text={optionLabel(option)} prose whole />
+                {option.description ? <Quoted text={option.description} prose whole /> : null}
               </span>
               {keys && at < KEYS_MOST ? <Kbd>{at + 1}</Kbd> : null}
             </label>

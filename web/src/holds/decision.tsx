@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { t, type Key } from "../i18n";
 import { Chip, Quoted } from "../foreign";
+import { FileOfCall, filesIn } from "../files/of_call";
 import { Plain, Value } from "../plain";
 import type { Hold, Json, JsonObject, Said } from "../wire";
 import { isObject } from "./schema";
@@ -63,13 +64,13 @@ function Filled({ hold, values }: { hold: Hold; values: JsonObject }) {
     return isObject(property) && property["writeOnly"] === true;
   };
   return (
-    <dl class="facts">
+    <dl class="facts" data-answered>
       {Object.entries(values).map(([name, value]) => (
         <div key={name}>
           <dt>
             <Chip text={name} />
           </dt>
-          <dd>{secret(name) ? <em>{t("settled.secret")}</em> : <Value value={value} />}</dd>
+          <dd>{secret(name) ? <em>{t("settled.secret")}</em> : typeof value === "string" && filesIn(value).length > 0 ? <FileOfCall id={value} /> : <Value value={value} />}</dd>
         </div>
       ))}
     </dl>

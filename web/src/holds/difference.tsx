@@ -1,26 +1,30 @@
-// Lines that go and lines that come, with the words in them that differ. The comparing is bounded; what takes too long is
-// shown as all old lines and all new ones.
+// Lines that go and lines that come, with the words in them that differ.
 
-import { diffLines, diffWordsWithSpace } from "diff";
+import { diffWordsWithSpace } from "diff";
 import type { ComponentChildren } from "preact";
-import { Caption, foreignOf, Lines } from "../foreign";
+import { useMemo } from "preact/hooks";
+import { FoldedLines, useFolded } from "../folding";
+import { Caption } from "../foreign";
+import type { Colours } from "../foreign_lines";
 import type { Span } from "../wire";
+import { WITHIN_MS, type DiffRow } from "./compare";
 
-const WITHIN_MS = 50;
-const CHARACTERS_MOST = 200_000;
-
-export interface DiffRow {
-  sign: "added" | "removed" | "same";
-  line: Span[];
-}
+// Words are compared for so many pairs of lines; nobody reads more of them by colour.
+const PAIRS_MOST = 500;
 
 interface Props {
   label: ComponentChildren;
   by: string;
   rows: DiffRow[];
+  /** Names it within its hold. */
+  fold?: string;
+  /** What the fold goes by; without it nothing is folded. */
+  bytes?: number;
 }
 
-export function Difference({ label, by, rows }: Props) {
+export function Difference({ label, by, rows, fold = "", bytes = 0 }: Props) {
+  const folded = useFolded(fold, bytes);
+  const words = useMemo(() => (folded ? undefined : changedWords(rows)), [rows, folded]);
   const added = rows.filter((row) => row.sign === "added").length;
   const removed = rows.filter((row) => row.sign === "removed").length;
   return (
@@ -31,48 +35,33 @@ export function Difference({ label, by, rows }: Props) {
           <ins>+{added}</ins> <del>−{removed}</del>
         </span>
       </Caption>
-      <Lines lines={rows.map((row) => row.line)} marks={rows.map((row) => `fx-${row.sign}`)} colours={changedWords(rows)} />
+      <FoldedLines lines={rows.map((row) => row.line)} marks={rows.map((row) => `fx-${row.sign}`)} colours={words} fold={fold} bytes={bytes} />
     </figure>
   );
 }
 
-/** Two texts, line by line. */
-export function compare(before: string, after: string): DiffRow[] {
-  const lines = (text: string): string[] => text.replace(/\n$/, "").split("\n");
-  const rows = (sign: DiffRow["sign"], text: string): DiffRow[] => lines(text).map((line) => ({ sign, line: foreignOf(line).lines[0] ?? [] }));
-  const all = () => [...rows("removed", before), ...rows("added", after)];
-  if (before.length + after.length > CHARACTERS_MOST) return all();
-  const found = diffLines(before, after, { timeout: WITHIN_MS });
-  if (!found) return all();
-  return found.flatMap((part) => rows(part.added ? "added" : part.removed ? "removed" : "same", part.value));
-}
-
-// Enough to see where a change is.
-const AROUND = 2;
-
-/** Only the lines that change, and a few around them. */
-export function aroundChanges(rows: DiffRow[]): DiffRow[] {
-  return rows.filter((_, at) => rows.slice(Math.max(0, at - AROUND), at + AROUND + 1).some((row) => row.sign !== "same"));
-}
+/** For all pairs of lines together: a page that stands still could not deny. */
+const ALL_WITHIN_MS = 300;
 
 const plain = (line: Span[]): string | null => (line.every((span) => typeof span === "string") ? line.join("") : null);
 
 /** Marks what differs between a line that goes and the one that comes in its place. */
-function changedWords(rows: DiffRow[]): ((string | undefined)[] | null)[] {
-  const marks: ((string | undefined)[] | null)[] = rows.map(() => null);
-  let at = 0;
+function changedWords(rows: DiffRow[]): Colours[] {
+  const marks: Colours[] = rows.map(() => null);
+  let [at, pairs] = [0, 0];
+  const until = performance.now() + ALL_WITHIN_MS;
   while (at < rows.length) {
     const from = at;
     while (rows[at]?.sign === "removed") at += 1;
     const middle = at;
     while (rows[at]?.sign === "added") at += 1;
-    for (let step = 0; step < Math.min(middle - from, at - middle); step += 1) markPair(rows, marks, from + step, middle + step);
+    for (let step = 0; step < Math.min(middle - from, at - middle) && pairs < PAIRS_MOST && performance.now() < until; step += 1, pairs += 1) markPair(rows, marks, from + step, middle + step);
     if (at === from) at += 1;
   }
   return marks;
 }
 
-function markPair(rows: DiffRow[], marks: ((string | undefined)[] | null)[], old: number, now: number): void {
+function markPair(rows: DiffRow[], marks: Colours[], old: number, now: number): void {
   const [before, after] = [plain(rows[old]?.line ?? []), plain(rows[now]?.line ?? [])];
   if (before === null || after === null || before.length + after.length > 4000) return;
   const words = diffWordsWithSpace(before, after, { timeout: WITHIN_MS });

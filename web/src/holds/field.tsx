@@ -1,11 +1,14 @@
 // One field of a form, drawn by its kind. A wrong value is told right beside it. Title, description, choices and suggested value
 // are somebody else's words, and stand on sand wherever they are: a list that the browser draws by itself would have none.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { FileInput } from "../files/input";
 import { Chip, foreignOf, Quoted } from "../foreign";
+import { codeOf } from "../highlight";
 import { t } from "../i18n";
 import type { Json } from "../wire";
-import { draftOf, emptyDraft, isPreselected, type Draft, type Errors, type Field } from "./schema";
+import { draftIn, draftOf, emptyDraft, isPreselected, type Draft, type Errors, type Field } from "./schema";
 
 interface Props {
   field: Field;
@@ -15,11 +18,14 @@ interface Props {
   draft: Draft;
   set: (draft: Draft) => void;
   errors: Errors;
+  /** Beside the name. */
+  aside?: ComponentChildren;
 }
 
 export function FieldView(props: Props) {
-  const { field, id, path, draft, set, errors } = props;
-  const error = errors[path] ?? null;
+  const { field, id, path, draft, set, errors, aside } = props;
+  // A name may be one that every object has.
+  const error = Object.hasOwn(errors, path) ? (errors[path] ?? null) : null;
   const grouped = field.kind === "many" || field.kind === "boolean" || field.kind === "enum" || field.kind === "group" || field.kind === "list";
   const told = [field.description ? `${id}-about` : "", error ? `${id}-error` : ""].filter(Boolean).join(" ") || undefined;
   const head = <Head field={field} />;
@@ -29,12 +35,16 @@ export function FieldView(props: Props) {
       {grouped ? (
         <fieldset class="choices" aria-describedby={told}>
           <legend>{head}</legend>
+          {aside}
           {about}
           {field.kind === "group" ? <Group {...props} /> : field.kind === "list" ? <Items {...props} /> : <Picks field={field} id={id} draft={draft} set={set} />}
         </fieldset>
       ) : (
         <>
-          <label for={id}>{head}</label>
+          <span class="field-head">
+            <label for={id}>{head}</label>
+            {aside}
+          </span>
           {about}
           <Input field={field} id={id} draft={draft} set={set} wrong={error !== null} told={told} />
         </>
@@ -53,10 +63,7 @@ function Head({ field }: { field: Field }) {
   return (
     <>
       <ForeignLabel text={field.title} />{" "}
-      <small class="muted">
-        {field.required ? t("fill.required") : t("fill.optional")}
-        {field.kind === "json" ? `, ${t("fill.json")}` : ""}
-      </small>
+      <small class="muted">{[...(field.quiet ? [] : [t(field.required ? "fill.required" : "fill.optional")]), ...(field.kind === "json" ? [t("fill.json")] : [])].join(", ")}</small>
     </>
   );
 }
@@ -97,11 +104,11 @@ function Suggested({ field, set }: { field: Field; set: (draft: Draft) => void }
 }
 
 function Group({ field, id, path, draft, set, errors }: Props) {
-  const group = typeof draft === "object" && "group" in draft ? draft.group : {};
+  const { group, ...from } = typeof draft === "object" && "group" in draft ? draft : { group: {} };
   return (
     <div class="field-group">
-      {field.fields.map((one) => (
-        <FieldView key={one.name} field={one} id={`${id}-${one.name}`} path={`${path}/${one.name}`} draft={group[one.name] ?? emptyDraft(one)} set={(next) => set({ group: { ...group, [one.name]: next } })} errors={errors} />
+      {field.fields.map((one, at) => (
+        <FieldView key={one.name} field={one} id={`${id}-${at}`} path={`${path}/${one.name}`} draft={draftIn(group, one.name) ?? emptyDraft(one)} set={(next) => set({ ...from, group: { ...group, [one.name]: next } })} errors={errors} />
       ))}
     </div>
   );
@@ -110,24 +117,24 @@ function Group({ field, id, path, draft, set, errors }: Props) {
 function Items({ field, id, path, draft, set, errors }: Props) {
   const { item } = field;
   if (item === null) return null;
-  const list = typeof draft === "object" && "list" in draft ? draft.list : [];
+  const { list, ...from } = typeof draft === "object" && "list" in draft ? draft : { list: [] };
   return (
     <div class="field-list">
       {list.map((one, at) => (
         <div class="field-item" key={at}>
           <span class="field-item-no">{t("fill.item", { n: at + 1 })}</span>
           {item.kind === "group" ? (
-            <Group field={item} id={`${id}-${at}`} path={`${path}/${at}`} draft={one} set={(next) => set({ list: list.map((other, index) => (index === at ? next : other)) })} errors={errors} />
+            <Group field={item} id={`${id}-${at}`} path={`${path}/${at}`} draft={one} set={(next) => set({ ...from, list: list.map((other, index) => (index === at ? next : other)) })} errors={errors} />
           ) : (
-            <ItemInput field={item} id={`${id}-${at}`} no={at + 1} draft={one} set={(next) => set({ list: list.map((other, index) => (index === at ? next : other)) })} error={errors[`${path}/${at}`] ?? null} />
+            <ItemInput field={item} id={`${id}-${at}`} no={at + 1} draft={one} set={(next) => set({ ...from, list: list.map((other, index) => (index === at ? next : other)) })} error={errors[`${path}/${at}`] ?? null} />
           )}
-          <button type="button" class="tiny" onClick={() => set({ list: list.filter((_, index) => index !== at) })}>
+          <button type="button" class="tiny" onClick={() => set({ ...from, list: list.filter((_, index) => index !== at) })}>
             {t("fill.remove")}
             <span class="sr"> {t("fill.item", { n: at + 1 })}</span>
           </button>
         </div>
       ))}
-      <button type="button" class="tiny" data-add onClick={() => set({ list: [...list, emptyDraft(item)] })}>
+      <button type="button" class="tiny" data-add onClick={() => set({ ...from, list: [...list, emptyDraft(item)] })}>
         {t("fill.add")}
       </button>
     </div>
@@ -164,6 +171,8 @@ function Input({ field, id, draft, set, wrong, told, label }: InputProps) {
   const common = { id, name: field.name, value: text, "aria-invalid": wrong, "aria-describedby": told, "aria-required": field.required, "aria-label": label };
   const typed = (event: { currentTarget: { value: string } }) => set(event.currentTarget.value);
   switch (field.kind) {
+    case "written":
+      return <textarea {...common} class={codeOf(field.name, text) === null ? undefined : "code"} rows={Math.min(12, text.split("\n").length + (text.length > 80 ? 1 : 0))} spellcheck={false} onInput={typed} />;
     case "long":
       return <textarea {...common} rows={4} onInput={typed} />;
     case "json":
@@ -180,6 +189,8 @@ function Input({ field, id, draft, set, wrong, told, label }: InputProps) {
     case "number":
     case "integer":
       return <input {...common} inputMode={field.kind === "integer" ? "numeric" : "decimal"} autocomplete="off" onInput={typed} />;
+    case "file":
+      return <FileInput id={id} name={field.name} value={text} set={set} wrong={wrong} told={told} required={field.required} />;
     case "email":
       return <input {...common} type="email" autocomplete="off" spellcheck={false} onInput={typed} />;
     case "date":

@@ -4,10 +4,11 @@ import { useEffect, useState } from "preact/hooks";
 import { t } from "../i18n";
 import type { JsonObject } from "../wire";
 import type { AnswerProps } from "./answer";
+import { faultText } from "./fault";
 import { FieldView } from "./field";
 import { AnswerForm } from "./panel";
 import { QuestionBar } from "./question_bar";
-import { emptyDraft, fieldsOf, isObject, namedPath, read, readJson, type Draft, type Errors, type Field } from "./schema";
+import { emptyDraft, faultPath, fieldsOf, isObject, read, readJson, type Draft, type Errors, type Field } from "./schema";
 
 export function FillAnswer(props: AnswerProps) {
   const { schema } = props.hold;
@@ -22,9 +23,11 @@ function FieldsForm(props: AnswerProps & { fields: Field[] }) {
   const id = `fill-${hold.id}`;
 
   useEffect(() => {
-    const refused = answering.refused;
-    const path = refused?.code === "answer_invalid" ? namedPath(fields, refused.body.field) : null;
-    if (refused && path !== null) setErrors({ [path]: refused.message });
+    const told = (answering.refused?.body.faults ?? []).flatMap((fault): [string, string][] => {
+      const path = faultPath(fields, fault);
+      return path === null ? [] : [[path, fault.name === undefined ? faultText(fault) : t("fill.missing")]];
+    });
+    if (told.length > 0) setErrors(Object.fromEntries(told));
   }, [answering.refused]);
 
   const submit = () => {

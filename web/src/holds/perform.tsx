@@ -1,40 +1,54 @@
-// A call that a person carries out: what came of it, and whether it failed.
+// A call that a person carries out. What the browser can do itself is done here, at a press; anything else is done by hand, and the
+// person writes what came of it.
 
+import type { ComponentType } from "preact";
 import { useState } from "preact/hooks";
 import { t } from "../i18n";
 import type { AnswerProps } from "./answer";
-import { AnswerForm } from "./panel";
-import { QuestionBar } from "./question_bar";
+import { ConfirmWay, InputWay, SelectWay } from "./performs/asked";
+import { CopyWay, FileWay, LocationWay, PasteWay } from "./performs/device";
+import { Give, type WayProps } from "./performs/give";
+import { interactionOf, type Interaction } from "./performs/which";
+
+const WAYS: Record<Interaction, ComponentType<WayProps>> = {
+  confirm: ConfirmWay,
+  input: InputWay,
+  select: SelectWay,
+  file: FileWay,
+  copy: CopyWay,
+  paste: PasteWay,
+  location: LocationWay,
+  by_hand: ByHand,
+};
 
 export function PerformAnswer(props: AnswerProps) {
-  const { hold, answering } = props;
+  const interaction = interactionOf(props.hold);
+  const [byHand, setByHand] = useState(interaction === "by_hand");
+  const Way = WAYS[byHand ? "by_hand" : interaction];
+  const otherWay =
+    interaction === "by_hand" ? null : (
+      <p>
+        <button type="button" class="link" onClick={() => setByHand(!byHand)}>
+          {t(byHand ? "perform.by_page" : "perform.by_hand")}
+        </button>
+      </p>
+    );
+  return <Way {...props} otherWay={otherWay} />;
+}
+
+function ByHand(props: WayProps) {
   const [content, setContent] = useState("");
   const [failed, setFailed] = useState(false);
-  const [missing, setMissing] = useState(false);
-  const id = `perform-${hold.id}`;
-  const submit = () => {
-    if (content.trim() === "") return setMissing(true);
-    answering.send({ perform: { content, is_error: failed } });
-  };
   return (
-    <>
-      <AnswerForm id={id} off={answering.busy} submit={submit}>
-        <p class="note">{t("perform.note")}</p>
-        <label class="field">
-          <span>{t("perform.content")}</span>
-          <textarea name="content" rows={3} value={content} aria-invalid={missing} onInput={(event) => setContent(event.currentTarget.value)} />
-        </label>
-        {missing ? (
-          <p class="field-error" role="alert">
-            {t("fill.missing")}
-          </p>
-        ) : null}
-        <label class="choice">
-          <input type="checkbox" name="is_error" checked={failed} onChange={(event) => setFailed(event.currentTarget.checked)} />
-          <span>{t("perform.error")}</span>
-        </label>
-      </AnswerForm>
-      <QuestionBar {...props} form={id} label={t("perform.submit")} />
-    </>
+    <Give {...props} note={t("perform.note")} content={content === "" ? null : content} missing={t("fill.missing")} failed={failed}>
+      <label class="field">
+        <span>{t("perform.content")}</span>
+        <textarea name="content" rows={3} value={content} onInput={(event) => setContent(event.currentTarget.value)} />
+      </label>
+      <label class="choice">
+        <input type="checkbox" name="is_error" checked={failed} onChange={(event) => setFailed(event.currentTarget.checked)} />
+        <span>{t("perform.error")}</span>
+      </label>
+    </Give>
   );
 }

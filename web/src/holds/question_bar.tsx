@@ -3,11 +3,15 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Kbd } from "../components";
+import { Icon } from "../icons";
 import { t } from "../i18n";
 import { useKey } from "../keys";
 import type { AnswerProps } from "./answer";
 import { Bar } from "./bar";
 import { DenyPanel } from "./deny";
+import { useUnread } from "./folds";
+import { HoldMenu } from "./menu";
+import { cardOf, UnreadNote } from "./unread";
 
 interface Props extends AnswerProps {
   form: string;
@@ -20,12 +24,14 @@ interface Props extends AnswerProps {
 export function QuestionBar(props: Props) {
   const { answering, calm, keys, form, label, note, final = false } = props;
   const [denying, setDenying] = useState(false);
+  const [more, setMore] = useState(false);
   const ready = calm && !answering.busy;
+  const unread = useUnread(props.hold);
   useKey("d", keys && ready && !denying && !final ? () => setDenying(true) : null);
   if (denying) return <Bar above={<DenyPanel {...props} back={() => setDenying(false)} />} />;
   return (
-    <Bar note={note}>
-      <button type="submit" form={form} class={`primary${calm ? "" : " settling"}`} disabled={!ready}>
+    <Bar note={unread ? <UnreadNote text={t("answer.unread")} within={() => cardOf(props.hold.id)} /> : note} above={more ? <HoldMenu hold={props.hold} now={props.now} close={() => setMore(false)} /> : undefined}>
+      <button type="submit" form={form} class={`primary${calm ? "" : " settling"}`} disabled={!ready || unread}>
         {answering.busy ? t("answer.sending") : (label ?? t("answer.submit"))}
       </button>
       {final ? null : (
@@ -34,6 +40,9 @@ export function QuestionBar(props: Props) {
           {keys ? <Kbd>d</Kbd> : null}
         </button>
       )}
+      <button type="button" class="bar-more" aria-expanded={more} aria-label={t("approve.more", { what: t("claim.on") })} onClick={() => setMore(!more)}>
+        <Icon name="more" />
+      </button>
     </Bar>
   );
 }

@@ -2,9 +2,9 @@
 // not even be the right type is caught early, so that the message stands next to the field.
 
 import { t } from "../i18n";
-import type { Json, JsonObject } from "../wire";
+import type { FieldFault, Json, JsonObject } from "../wire";
 
-export type FieldKind = "text" | "long" | "secret" | "email" | "date" | "moment" | "number" | "integer" | "boolean" | "enum" | "many" | "group" | "list" | "json";
+export type FieldKind = "text" | "long" | "file" | "secret" | "email" | "date" | "moment" | "number" | "integer" | "boolean" | "enum" | "many" | "group" | "list" | "json" | "written";
 
 export interface Field {
   name: string;
@@ -19,10 +19,21 @@ export interface Field {
   fields: Field[];
   /** Of a list: what each item is. */
   item: Field | null;
+  /** It is not said whether it may be left out. */
+  quiet?: boolean;
 }
 
 /** What a person has put in so far: text for most kinds, a set of picked positions, the fields of a group, the items of a list. */
-export type Draft = string | ReadonlySet<number> | { group: Record<string, Draft> } | { list: Draft[] };
+export type Draft = string | ReadonlySet<number> | GroupDraft | ListDraft;
+/** `from`: the JSON text that it was read from, where there was one. */
+export interface GroupDraft {
+  group: Record<string, Draft>;
+  from?: string;
+}
+export interface ListDraft {
+  list: Draft[];
+  from?: string;
+}
 
 // A deeper form is a document: it is drawn as JSON.
 const DEPTH_MOST = 4;
@@ -44,7 +55,7 @@ export function fieldsOf(schema: JsonObject, depth = 0): Field[] | null {
   });
 }
 
-function fieldOf(name: string, schema: JsonObject, required: boolean, depth: number): Field {
+export function fieldOf(name: string, schema: JsonObject, required: boolean, depth: number): Field {
   const items = schema["items"];
   const isArray = schema["type"] === "array";
   const listed = isArray && isObject(items) ? items["enum"] : schema["enum"];
@@ -75,7 +86,8 @@ function kindOf(schema: JsonObject, values: Json[], inner: Field[] | null, item:
   if (type === "number" || type === "integer" || type === "boolean") return type;
   if (type === "string") {
     const format = schema["format"];
-    if (format === "date" || format === "email") return format;
+    if (format === "date" || format === "email" || format === "file") return format;
+    if (typeof schema["contentMediaType"] === "string") return "file";
     if (format === "date-time") return "moment";
     const most = schema["maxLength"];
     const long = format === "textarea" || (typeof most === "number" && most > 200);
@@ -103,18 +115,23 @@ export function isPreselected(field: Field): boolean {
 export function draftOf(field: Field, value: Json): Draft {
   if (field.kind === "many") {
     const picked = Array.isArray(value) ? value : [];
-    return new Set(field.values.flatMap((one, at) => (picked.some((other) => same(one, other)) ? [at] : [])));
+    return new Set(field.values.flatMap((one, at) => (picked.some((other) => sameJson(one, other)) ? [at] : [])));
   }
   if (field.kind === "group") return { group: Object.fromEntries(field.fields.map((one) => [one.name, isObject(value) && one.name in value ? draftOf(one, value[one.name] ?? null) : emptyDraft(one)])) };
   const { item } = field;
   if (field.kind === "list" && item) return { list: Array.isArray(value) ? value.map((one) => draftOf(item, one)) : [] };
-  if (field.kind === "enum") return String(field.values.findIndex((one) => same(one, value)));
+  if (field.kind === "enum") return String(field.values.findIndex((one) => sameJson(one, value)));
   if (field.kind === "json") return JSON.stringify(value, null, 2);
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function same(a: Json, b: Json): boolean {
+export function sameJson(a: Json, b: Json): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** A draft of a group, by a name that may be one that every object has. */
+export function draftIn(group: Record<string, Draft>, name: string): Draft | undefined {
+  return Object.hasOwn(group, name) ? group[name] : undefined;
 }
 
 /** What is wrong, by the path of the field: "storage/bucket". */
@@ -141,7 +158,7 @@ export function read(field: Field, draft: Draft, path: string, errors: Errors): 
 function readGroup(field: Field, group: Record<string, Draft>, path: string, errors: Errors): Json | undefined {
   const [value, inner]: [JsonObject, Errors] = [{}, {}];
   for (const one of field.fields) {
-    const got = read(one, group[one.name] ?? emptyDraft(one), `${path}/${one.name}`, inner);
+    const got = read(one, draftIn(group, one.name) ?? emptyDraft(one), `${path}/${one.name}`, inner);
     if (got !== undefined) value[one.name] = got;
   }
   // A group that may be left out and has nothing in it is left out.
@@ -150,7 +167,7 @@ function readGroup(field: Field, group: Record<string, Draft>, path: string, err
   return value;
 }
 
-function readText(field: Field, draft: string): { value: Json | undefined } | { error: string } {
+export function readText(field: Field, draft: string): { value: Json | undefined } | { error: string } {
   // Spaces may be part of a secret or of a text, so only the check for "nothing" trims.
   if (draft.trim() === "") return field.required ? { error: t("fill.missing") } : { value: undefined };
   switch (field.kind) {
@@ -178,6 +195,18 @@ function readText(field: Field, draft: string): { value: Json | undefined } | { 
   }
 }
 
+/** A moment of a zone, as RFC 3339 has it. */
+export function isMoment(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** The same moment on the reader's clock, as a field of the browser takes it. */
+export function localMoment(text: string): string {
+  const at = new Date(text);
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString();
+  return local.slice(0, at.getSeconds() === 0 ? 16 : 19);
+}
+
 export function readJson(text: string): { value: Json } | { error: string } {
   try {
     return { value: JSON.parse(text) as Json };
@@ -186,12 +215,10 @@ export function readJson(text: string): { value: Json } | { error: string } {
   }
 }
 
-/** The path of the field that a server's `field` names: a bare name, a dotted path or a JSON pointer into the answer. */
-export function namedPath(fields: Field[], named: string | undefined): string | null {
-  if (!named) return null;
-  const steps = named.split(/[/.]/).filter((step) => step !== "" && step !== "answer" && step !== "fill");
-  const clean = steps.map((step) => step.replace(/~1/g, "/").replace(/~0/g, "~"));
-  const first = fields.find((field) => field.name === clean[0] || field.name === named);
-  if (!first) return null;
-  return first.name === named ? named : clean.join("/");
+/** The path of the field that a fault is about, or null if no field of the form is drawn for it. */
+export function faultPath(fields: Field[], { field, name }: FieldFault): string | null {
+  const steps = field.split("/").map((step) => step.replace(/~1/g, "/").replace(/~0/g, "~"));
+  if (steps.shift() !== "fill") return null;
+  if (name !== undefined) steps.push(name);
+  return fields.some((one) => one.name === steps[0]) ? steps.join("/") : null;
 }

@@ -3,7 +3,9 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useCalm } from "../calm";
-import { Caption, foreignOf, FoldsOf, Lines } from "../foreign";
+import { Comments } from "../comments/comments";
+import { FilesOfCall } from "../files/of_call";
+import { FoldsOf } from "../folding";
 import { t } from "../i18n";
 import { holdPath } from "../route";
 import { personName, useMe } from "../who";
@@ -17,7 +19,8 @@ import { DoneBanner, NextBar } from "./done";
 import { FourFacts, Quorum } from "./facts";
 import { EffectLine, headlineOf, Targets, verbText } from "./headline";
 import { OutcomeView } from "./outcome";
-import { Parts } from "./parts";
+import { Parts, RecordView } from "./parts";
+import { Rationale } from "./rationale";
 import { Refusal } from "./refusal";
 import { Reveal } from "./reveal";
 import { StaleNote } from "./stale";
@@ -40,10 +43,11 @@ export function HoldView({ hold, place }: Props) {
   const calm = useCalm(`${hold.id} ${shown.digest} ${hold.state}`);
   const article = useRef<HTMLElement>(null);
   const [edited, setEdited] = useState<Headline | null>(null);
-  // What was opened of another call says nothing about this one.
-  const [folds, setFolds] = useState<{ digest: string; opened: ReadonlySet<string> }>({ digest: "", opened: new Set() });
-  const opened = folds.digest === shown.digest ? folds.opened : new Set<string>();
-  const open = (key: string) => setFolds({ digest: shown.digest, opened: new Set([...opened, key]) });
+  // What was opened of another call, or of another view of it, says nothing about this one.
+  const seen = `${shown.digest} ${shown.view?.digest ?? ""}`;
+  const [folds, setFolds] = useState<{ of: string; opened: ReadonlySet<string> }>({ of: "", opened: new Set() });
+  const opened = folds.of === seen ? folds.opened : new Set<string>();
+  const open = (key: string) => setFolds({ of: seen, opened: new Set([...opened, key]) });
   // Read while it waited, and decided by somebody else.
   const [waited] = useState(pending);
   const elsewhere = waited && !pending && !answering.sent && Boolean(hold.decision);
@@ -57,6 +61,16 @@ export function HoldView({ hold, place }: Props) {
   const Heading = place === "page" ? "h1" : "h3";
   const headline = edited ?? headlineOf(shown);
   const whole = place === "page" || pending;
+  // The form of a question comes right after the question, and what identifies the hold after the form.
+  const formed = hasForm(shown, pending);
+  const below =
+    formed || place === "page" ? (
+      <div class="card-in">
+        {formed ? <Record hold={shown} place={place} /> : null}
+        {place === "page" ? <About hold={hold} /> : null}
+        {place === "page" ? <Comments hold={hold} keys /> : null}
+      </div>
+    ) : null;
 
   return (
     <FoldsOf.Provider value={{ opened, open }}>
@@ -76,14 +90,14 @@ export function HoldView({ hold, place }: Props) {
           {stale ? <StaleNote read={read} now={hold} refused={answering.refused?.code ?? null} /> : null}
           <OutcomeView hold={hold} withResult={place === "page"} />
           {whole ? <Body hold={shown} place={place} /> : <SettledBody hold={shown} place={place} />}
-          {place === "page" && !pending ? <About hold={hold} /> : null}
+          {place === "page" && !pending ? <><About hold={hold} /><Comments hold={hold} keys /></> : null}
           {place === "session" ? (
             <p class="own-page">
               <a href={holdPath(hold.id)}>{t("hold.open_page")}</a>
             </p>
           ) : null}
         </div>
-        <BeforeBar.Provider value={place === "page" ? <div class="card-in"><About hold={hold} /></div> : null}>
+        <BeforeBar.Provider value={below}>
         {pending ? <AnswerControls key={shown.digest} hold={shown} now={hold} answering={answering} stale={stale} calm={calm} keys={place === "page"} showNew={() => setRead(hold)} setEdited={setEdited} /> : null}
         </BeforeBar.Provider>
         {pending || place === "session" ? null : <NextBar hold={hold} keys={place === "page"} />}
@@ -103,6 +117,14 @@ function SettledBody(props: Props) {
   );
 }
 
+function hasForm(hold: Hold, pending: boolean): boolean {
+  return pending && hold.kind !== "approve" && hold.view !== undefined;
+}
+
+function Record({ hold, place }: Props) {
+  return <RecordView hold={hold}>{place === "page" ? <RecordFacts hold={hold} /> : <code class="digest">{hold.digest}</code>}</RecordView>;
+}
+
 function Body({ hold, place }: Props) {
   const me = useMe();
   const pending = hold.state === "pending";
@@ -118,27 +140,15 @@ function Body({ hold, place }: Props) {
     : t("card.not_run");
   return (
     <>
-      {hold.claimed_by && pending ? <p class="note">{t("hold.claimed", { name: personName(hold.claimed_by, me) })}</p> : null}
+      {hold.claimed_by && pending ? <p class="note" data-claimed={hold.claimed_by}>{t("hold.claimed", { name: personName(hold.claimed_by, me) })}</p> : null}
       <FrontWarnings hold={hold} />
       <Quorum hold={hold} />
       <FourFacts hold={hold} />
       <MoreWarnings hold={hold} />
-      {hold.view?.parts ? <Parts hold={hold} controls={controls} title={title} said={<Rationale hold={hold} />} record={place === "page" ? <RecordFacts hold={hold} /> : <code class="digest">{hold.digest}</code>} /> : null}
+      {hold.view?.parts ? <Parts hold={hold} controls={controls} title={title} said={<Rationale hold={hold} />} record={hasForm(hold, pending) ? null : <Record hold={hold} place={place} />} /> : null}
+      <FilesOfCall value={hold.call?.arguments} />
       {hold.two_phase && pending && hold.kind === "approve" ? <p class="note">{t("hold.two_phase")}</p> : null}
       <Reveal hold={hold} />
     </>
-  );
-}
-
-/** Apart from the call, so that the one cannot pass for the other. */
-function Rationale({ hold }: { hold: Hold }) {
-  if (!hold.rationale) return null;
-  return (
-    <figure class="fx rationale" aria-label={t("hold.rationale")}>
-      <Caption label={t("hold.rationale")} by="">
-        {t("hold.rationale.note")}
-      </Caption>
-      <Lines lines={foreignOf(hold.rationale).lines} prose />
-    </figure>
   );
 }

@@ -1,7 +1,7 @@
 // What should not be overlooked: two before everything else, the rest right after the facts. The sentence is the server's, and may
 // quote others, so it stands on sand in a frame of ours.
 
-import { Lines } from "../foreign";
+import { FoldedLines } from "../folding";
 import { Icon } from "../icons";
 import { t, word } from "../i18n";
 import type { Hold, Span } from "../wire";
@@ -31,7 +31,7 @@ export function FrontWarnings({ hold }: { hold: Hold }) {
         </p>
       ) : null}
       {shown.map((part, at) => (
-        <WarningView key={at} part={part} />
+        <WarningView key={at} part={part} hold={hold} />
       ))}
     </>
   );
@@ -44,13 +44,13 @@ export function MoreWarnings({ hold }: { hold: Hold }) {
     <section class="sec" aria-label={t("card.more_warnings")}>
       <h2>{t("card.more_warnings")}</h2>
       {rest.map((part, at) => (
-        <WarningView key={at} part={part} />
+        <WarningView key={at} part={part} hold={hold} />
       ))}
     </section>
   );
 }
 
-function WarningView({ part }: { part: WarningPart }) {
+function WarningView({ part, hold }: { part: WarningPart; hold: Hold }) {
   const bad = part.code !== undefined && BAD.has(part.code);
   return (
     <div class={bad ? "warning warning-bad" : "warning"} data-warning={part.code ?? ""}>
@@ -59,7 +59,7 @@ function WarningView({ part }: { part: WarningPart }) {
         {t("hold.warning")} <small>{word("view.by", part.by)}</small>
       </b>
       <div class="fx">
-        <Lines lines={warningLines(part)} prose />
+        <FoldedLines lines={warningLines(part)} bytes={part.text.bytes} fold={`${(hold.view?.parts ?? []).indexOf(part)}`} prose />
       </div>
     </div>
   );

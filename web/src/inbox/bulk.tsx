@@ -1,25 +1,28 @@
 // Several decisions at once, never from the list itself: a sheet shows every call, its effect and its digest, and each gets its
-// own answer, result and record. Critical calls, questions and folded texts are decided one by one.
+// own answer, result and record. Critical calls and questions are decided one by one. What is folded must be opened here, as on a card.
 
 import { useState } from "preact/hooks";
 import * as api from "../api";
 import { useCalm } from "../calm";
 import { Button, Field, Pill, RiskShape, Sheet } from "../components";
 import { Refusal } from "../holds/refusal";
-import { longTexts } from "../holds/parts";
+import { foldsOf } from "../holds/folds";
+import { UnreadNote } from "../holds/unread";
 import { Icon } from "../icons";
 import { t, word } from "../i18n";
+import { useKey } from "../keys";
 import { live, useLive } from "../live";
-import { Chip, Quoted } from "../foreign";
+import { Chip } from "../foreign";
 import { waitsForMe } from "../who";
 import type { Hold, JsonObject, Me } from "../wire";
+import { WholeCall } from "./bulk_call";
 import { askerOf } from "./filter";
 import { RowHeadline } from "./headline";
 import { shortDigest } from "./row";
 
 /** Whether a hold may be decided together with others. */
 export function isBulkable(hold: Hold, me: Me): boolean {
-  return waitsForMe(hold, me) && hold.kind === "approve" && hold.risk !== "critical" && hold.view !== undefined && longTexts(hold).length === 0;
+  return waitsForMe(hold, me) && hold.kind === "approve" && hold.risk !== "critical" && hold.view?.parts !== undefined;
 }
 
 export type BulkVerdict = "approve" | "deny";
@@ -32,10 +35,11 @@ interface BarProps {
 }
 
 export function BulkBar({ count, off, review, clear }: BarProps) {
+  useKey("b", off ? null : () => review("approve"));
   return (
     <div class="bulk" role="group" aria-label={t("bulk.selected", { n: count })}>
       <b class="grow">{t("bulk.selected", { n: count })}</b>
-      <Button class="bulk-go" disabled={off} onClick={() => review("approve")}>
+      <Button class="bulk-go" disabled={off} hotkey="b" onClick={() => review("approve")}>
         {t("bulk.review", { n: count })}
       </Button>
       <Button disabled={off} onClick={() => review("deny")}>
@@ -52,6 +56,7 @@ type Result = { is: "waiting" } | { is: "done"; hold: Hold } | { is: "refused"; 
 
 // So many answers under way at once: quick, and no burst that the server would turn away.
 const AT_ONCE = 4;
+const NOTHING: ReadonlySet<string> = new Set();
 
 interface SheetProps {
   verdict: BulkVerdict;
@@ -67,6 +72,9 @@ export function BulkSheet({ verdict, holds, close }: SheetProps) {
   const [typed, setTyped] = useState("");
   const [reason, setReason] = useState("");
   const calm = useCalm(holds.map((hold) => hold.digest).join());
+  // By hold; the calls themselves stay as they were when the sheet opened.
+  const [opened, setOpened] = useState<ReadonlyMap<string, ReadonlySet<string>>>(new Map());
+  const openedOf = (hold: Hold): ReadonlySet<string> => opened.get(hold.id) ?? NOTHING;
   const sent = results.size > 0;
   const changed = (hold: Hold) => {
     const now = current.known(hold.id);
@@ -74,7 +82,9 @@ export function BulkSheet({ verdict, holds, close }: SheetProps) {
   };
   const chosen = holds.filter((hold) => !out.has(hold.id) && (sent || !changed(hold)));
   const grave = verdict === "approve" && chosen.some((hold) => hold.risk !== "low" && hold.risk !== "medium");
-  const ready = calm && !sent && !current.offline && chosen.length > 0 && (!grave || typed.trim() === String(chosen.length));
+  // A denial never waits.
+  const unread = verdict === "approve" && chosen.find((hold) => foldsOf(hold).some((fold) => !openedOf(hold).has(fold)));
+  const ready = calm && !sent && !current.offline && chosen.length > 0 && !unread && (!grave || typed.trim() === String(chosen.length));
   const ended = sent && [...results.values()].every((result) => result.is !== "waiting");
 
   const send = async () => {
@@ -123,7 +133,7 @@ export function BulkSheet({ verdict, holds, close }: SheetProps) {
               {sent ? t("answer.sending") : t(`bulk.submit.${verdict}`, { n })}
             </Button>
             <Button onClick={close}>{t("answer.cancel")}</Button>
-            <span class="hint grow">{t("bulk.note")}</span>
+            <span class="hint grow">{unread && !sent ? <UnreadNote text={t("bulk.unread")} within={() => document.querySelector(`[data-bulk="${CSS.escape(unread.id)}"]`)} /> : t("bulk.note")}</span>
           </>
         )
       }
@@ -154,7 +164,7 @@ export function BulkSheet({ verdict, holds, close }: SheetProps) {
                     <RowHeadline hold={hold} />
                   </span>
                   {/* The headline is short; what is approved here is this. */}
-                  {hold.view ? <Quoted text={hold.view.text} whole /> : null}
+                  <WholeCall hold={hold} opened={openedOf(hold)} open={(fold) => setOpened(new Map([...opened, [hold.id, new Set([...openedOf(hold), fold])]]))} />
                   {askerOf(hold) ? (
                     <small class="muted">
                       {hold.tag} · <Chip text={askerOf(hold) ?? ""} />
@@ -193,7 +203,8 @@ function Effect({ hold }: { hold: Hold }) {
   const rows = hold.preview?.rows;
   if (typeof rows === "number") return <>{t("bulk.rows", { n: rows })}</>;
   if (hold.preview?.summary) return <Chip text={hold.preview.summary} />;
-  return hold.call?.effects ? <>{word("hold.effects", hold.call.effects)}</> : <>{t("bulk.unknown")}</>;
+  // How often it may run says nothing about what it does.
+  return <>{hold.call?.effects === "read_only" ? word("hold.effects", "read_only") : t("bulk.unknown")}</>;
 }
 
 function ResultCell({ result, changed }: { result: Result | undefined; changed: boolean }) {

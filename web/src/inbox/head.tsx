@@ -6,6 +6,7 @@ import { Icon } from "../icons";
 import { t } from "../i18n";
 import { useKey } from "../keys";
 import { restate } from "../route";
+import { Views } from "../views/views";
 import { queryOf, SORTS, type Filter, type Sort } from "./filter";
 
 interface Props {
@@ -60,6 +61,7 @@ export function ListHead({ tab, filter, askers, waiting }: Props) {
               ))}
             </select>
           ) : null}
+          <Views query={queryOf(filter)} />
         </div>
       ) : null}
       <nav class="tabs" aria-label={t("inbox.tabs")}>

@@ -47,6 +47,13 @@ export function List({ lines, current, query, desk, next, more, count, selected,
     // A line that was far away is drawn only after the list was scrolled to it.
     if (wanted.current !== null && focusItem(list, wanted.current)) wanted.current = null;
   });
+  useEffect(() => {
+    // Opened by a link or by *Next*: its line may be far down.
+    const place = lines.findIndex((line) => holdOfLine(line) === current);
+    if (!desk || place < 0) return;
+    show(place);
+    list.current?.querySelector(`[data-item="${CSS.escape(current ?? "")}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [current, lines.length === 0]);
   useKey("j", () => move(1));
   useKey("k", () => move(-1));
 

@@ -114,6 +114,7 @@ function Flags({ hold }: { hold: Hold }) {
   return (
     <>
       {need > 1 ? <Pill>{t("inbox.quorum", { have, need })}</Pill> : null}
+      {hold.mentioned?.includes(me.id) ? <Pill tone="brand">{t("inbox.mentioned")}</Pill> : null}
       {hold.claimed_by ? <Pill tone="brand">{t("hold.claimed", { name: personName(hold.claimed_by, me) })}</Pill> : null}
     </>
   );

@@ -5,7 +5,7 @@ import { waitsForMe } from "../who";
 import type { Hold, HoldCounts, Me } from "../wire";
 import { askerOf, shows, type Filter } from "./filter";
 
-export type SectionName = "soon" | "critical" | "mine" | "others" | "all";
+export type SectionName = "soon" | "critical" | "mine" | "others" | "snoozed" | "all";
 
 export interface Section {
   name: SectionName;
@@ -21,9 +21,12 @@ export interface Group {
   alike: Hold[];
 }
 
-const ORDER: SectionName[] = ["soon", "critical", "mine", "others"];
+const ORDER: SectionName[] = ["soon", "critical", "mine", "others", "snoozed"];
 
-export function sectionsOf(holds: readonly Hold[], filter: Filter, me: Me, now: number): Section[] {
+/** Whether the reader does not want to see it now. */
+export type IsSnoozed = (id: string) => boolean;
+
+export function sectionsOf(holds: readonly Hold[], filter: Filter, me: Me, now: number, isSnoozed: IsSnoozed = () => false): Section[] {
   const waiting = holds.filter((hold) => hold.state === "pending" && shows(filter, hold, me));
   if (filter.sort !== "urgency") {
     const ordered = filter.sort === "newest" ? waiting : [...waiting].reverse();
@@ -31,7 +34,7 @@ export function sectionsOf(holds: readonly Hold[], filter: Filter, me: Me, now: 
   }
   const sorted = waiting.map((hold) => ({ hold, due: dueOf(hold) })).sort((a, b) => a.due - b.due || (a.hold.id < b.hold.id ? -1 : 1));
   const parts = new Map<SectionName, Hold[]>(ORDER.map((name) => [name, []]));
-  for (const { hold, due } of sorted) parts.get(sectionOf(hold, due, me, now))?.push(hold);
+  for (const { hold, due } of sorted) parts.get(isSnoozed(hold.id) && due - now >= SOON_MS ? "snoozed" : sectionOf(hold, due, me, now))?.push(hold);
   return ORDER.map((name) => {
     const inside = parts.get(name) ?? [];
     return { name, groups: grouped(inside), count: inside.length };
@@ -57,6 +60,12 @@ function sectionOf(hold: Hold, due: number, me: Me, now: number): SectionName {
   if (!waitsForMe(hold, me)) return "others";
   if (due - now < SOON_MS) return "soon";
   return hold.risk === "critical" ? "critical" : "mine";
+}
+
+/** Works out what the order needs of one hold, to be kept. */
+export function prepareOrder(hold: Hold): void {
+  dueOf(hold);
+  sameness(hold);
 }
 
 const dues = new WeakMap<Hold, number>();

@@ -7,8 +7,9 @@ import { Icon } from "../icons";
 import { t, type Key } from "../i18n";
 import { useDesk } from "../desk";
 import { useKey } from "../keys";
-import { useLive } from "../live";
+import { live as everyHold, useLive } from "../live";
 import { go, type Address } from "../route";
+import { SNOOZE_MS, useSnoozes } from "../snoozes";
 import { counted, useMe, waitsForMe } from "../who";
 import { BulkBar, BulkSheet, isBulkable, type BulkVerdict } from "./bulk";
 import { Empty } from "./empty";
@@ -18,8 +19,10 @@ import { History } from "./history";
 import { linesOf, holdOfLine, type Line } from "./lines";
 import { List } from "./list";
 import { useNextAfterAnswer } from "./next";
-import { nextChange, sectionsOf, toldOf } from "./sections";
+import { nextChange, prepareOrder, sectionsOf, toldOf } from "./sections";
 import type { Hold } from "../wire";
+
+everyHold.prepare(prepareOrder);
 
 export function HoldsView({ address, frozen }: { address: Address; frozen: boolean }) {
   const { route, query } = address;
@@ -40,12 +43,13 @@ interface Props {
 function ListAndPane({ tab, opened, query, desk }: Props) {
   const live = useLive();
   const me = useMe();
-  const now = useSectionClock();
+  const snoozed = useSnoozes();
+  const now = useSectionClock(snoozed);
   const filter = filterOf(query);
   const address = queryOf(filter);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const sections = useMemo(() => sectionsOf(live.all(), filter, me, now), [live.revision, address, me, now]);
+  const sections = useMemo(() => sectionsOf(live.all(), filter, me, now, (id) => snoozed.of(id, now) !== null), [live.revision, address, me, now, snoozed.revision]);
   const lines = useMemo(() => linesOf(sections, open), [sections, open]);
   const waiting = useMemo(() => live.all().filter((hold) => waitsForMe(hold, me)), [live.revision, me]);
   const askers = useMemo(() => [...new Set(live.all().flatMap((hold) => (hold.state === "pending" ? (askerOf(hold) ?? []) : [])))].sort(), [live.revision]);
@@ -61,6 +65,7 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
   }, [opened]);
   useNextAfterAnswer(lines, address);
   useKey("Escape", selected.size > 0 ? () => setSelected(new Set()) : opened === null ? null : () => go(`/${address}`));
+  useKey("z", current === null ? null : () => void toggleSnooze(current, snoozed));
   const toggle = (group: string) => {
     const after = new Set(open);
     after.has(group) ? after.delete(group) : after.add(group);
@@ -77,7 +82,7 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
   return (
     <div class="inbox">
       <section class="list" aria-label={t(tab === "inbox" ? "inbox.title" : "nav.history")}>
-        <ListHead tab={tab} filter={filter} askers={askers} waiting={counted(waiting.length, live)} />
+        <ListHead tab={tab} filter={filter} askers={askers} waiting={live.listed || waiting.length > 0 ? counted(waiting.length, live) : ""} />
         <div class="list-scroll">
           {tab === "history" ? <History text={filter.text} current={current} query="" desk={desk} /> : lines.length === 0 ? live.listed ? <Empty filtered={filtered} /> : <Loading /> : null}
           {tab === "history" ? null : <List
@@ -99,7 +104,7 @@ function ListAndPane({ tab, opened, query, desk }: Props) {
         ) : null}
         {tab === "inbox" && desk ? <Hints /> : null}
       </section>
-      {desk ? <Pane current={current} /> : null}
+      {desk ? <Pane current={current} nothing={tab === "inbox" && live.listed && lines.length === 0} /> : null}
       {bulk ? <BulkSheet verdict={bulk.verdict} holds={bulk.holds} close={() => { setBulk(null); setSelected(new Set()); }} /> : null}
     </div>
   );
@@ -121,12 +126,12 @@ function Hints() {
   );
 }
 
-function Pane({ current }: { current: string | null }) {
+function Pane({ current, nothing }: { current: string | null; nothing: boolean }) {
   const live = useLive();
   return (
-    <section class="pane" aria-label={t("inbox.pane")} tabIndex={-1}>
+    <section class="pane" aria-label={t("inbox.pane")} tabIndex={0}>
       {current === null ? (
-        <p class="pane-empty muted">{t("inbox.pane.empty")}</p>
+        live.listed ? <p class="pane-empty muted">{t(nothing ? "inbox.pane.nothing" : "inbox.pane.empty")}</p> : null
       ) : (
         <fieldset class="pane-card" disabled={live.offline}>
           {live.offline ? <p class="note offline-note">{t("inbox.offline")}</p> : null}
@@ -135,6 +140,12 @@ function Pane({ current }: { current: string | null }) {
       )}
     </section>
   );
+}
+
+/** An hour without it, or see it again now. */
+async function toggleSnooze(id: string, snoozed: ReturnType<typeof useSnoozes>): Promise<void> {
+  if (snoozed.of(id, Date.now()) !== null) await snoozed.end(id);
+  else await snoozed.snooze(id, new Date(Date.now() + SNOOZE_MS));
 }
 
 const NO_LINES: Line[] = [];
@@ -178,15 +189,15 @@ function Loading() {
 }
 
 /** The present, renewed when a hold moves from one section to another. */
-function useSectionClock(): number {
+function useSectionClock(snoozed: ReturnType<typeof useSnoozes>): number {
   const live = useLive();
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    const at = nextChange(live.all(), Date.now());
+    const at = Math.min(nextChange(live.all(), Date.now()), snoozed.nextEnd(Date.now()));
     if (at === Number.POSITIVE_INFINITY) return;
     // A timer of more than 24 days would fire at once.
     const timer = setTimeout(() => setNow(Date.now()), Math.min(at - Date.now() + 50, 86_400_000));
     return () => clearTimeout(timer);
-  }, [live.revision, now]);
+  }, [live.revision, snoozed.revision, now]);
   return now;
 }

@@ -1,6 +1,7 @@
 // One message: who wrote it, and its parts in order. Its words have a gutter: an agent can write anything, also what looks like ours.
 
 import { Who } from "../components";
+import { FileShown } from "../files/shown";
 import { Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { t } from "../i18n";
@@ -35,11 +36,16 @@ export function MessageView({ message, agent, results, draft = false }: Props) {
         {message.at ? <Moment at={message.at} /> : null}
       </header>
       {drawn.map((part, at) => (
-        <PartView key={part.type === "tool-call" ? part.toolCallId : at} part={part} marked={author === "assistant"} results={results} />
+        <PartView key={part.type === "tool-call" ? part.toolCallId : at} part={draft ? unfinished(part) : part} marked={author === "assistant"} results={results} />
       ))}
       {draft ? <span class="cursor" aria-hidden="true" /> : null}
     </article>
   );
+}
+
+/** The space before the next word is no space at the end of a line, and must not be marked as one. */
+function unfinished(part: Part): Part {
+  return part.type === "text" || part.type === "reasoning" ? { ...part, text: part.text.replace(/ +$/, "") } : part;
 }
 
 function PartView({ part, marked, results }: { part: Part; marked: boolean; results: ReadonlyMap<string, ToolResultPart> }) {
@@ -53,6 +59,8 @@ function PartView({ part, marked, results }: { part: Part; marked: boolean; resu
           <Quoted text={part.text} prose whole />
         </details>
       );
+    case "file":
+      return <FileShown file={part} />;
     case "tool-call":
       return <ToolCall part={part} result={results.get(part.toolCallId)} />;
     default:

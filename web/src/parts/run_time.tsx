@@ -2,7 +2,7 @@
 
 import { t } from "../i18n";
 import { useLive } from "../live";
-import { clock, span, useNow } from "../time";
+import { clock, quickSpan, seconds, useNow } from "../time";
 import { idOf, type Hold, type Session } from "../wire";
 import { stretchesOf, totalOf, type Stretch } from "./timeline";
 
@@ -21,7 +21,7 @@ export function RunTime({ session }: { session: Session }) {
   // A moment is not worth a chart.
   if (to - from < 1000) return null;
   const scale = (at: number) => ((at - from) / (to - from)) * WIDE;
-  const words = t("run.time.sum", { all: span(totalOf(stretches)), people: span(totalOf(stretches, "people")) });
+  const words = t("run.time.sum", { all: quickSpan(totalOf(stretches)), people: quickSpan(totalOf(stretches, "people")) });
   return (
     <figure class="run-time" data-testid="run-time">
       <figcaption>
@@ -38,13 +38,28 @@ export function RunTime({ session }: { session: Session }) {
             <svg viewBox="0 0 12 12" aria-hidden="true">
               <rect class={`run-${lane}`} width="12" height="12" rx="2" />
             </svg>
-            {t(`run.time.${lane}`)} {span(totalOf(stretches, lane))}
+            {t(`run.time.${lane}`)} {quickSpan(totalOf(stretches, lane))}
           </span>
         ))}
         <span class="muted">
           {clock(new Date(from).toISOString())}–{clock(new Date(to).toISOString())}
         </span>
       </p>
+      <details class="record">
+        <summary>{t("run.time.steps")}</summary>
+        <ol class="run-steps">
+          {stretches.map((one, at) => (
+            <li key={at} data-step={one.who}>
+              <span class="num muted">{seconds(one.from)}</span>
+              <span>
+                <span class={`dot dot-${one.who}`} aria-hidden="true" />
+                {t(`run.time.${one.who}`)}
+              </span>
+              <span class="num">{quickSpan(one.to - one.from)}</span>
+            </li>
+          ))}
+        </ol>
+      </details>
     </figure>
   );
 }

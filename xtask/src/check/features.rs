@@ -11,9 +11,10 @@ use crate::job::Job;
 use crate::tally::Tally;
 
 /// One for each way to be small, and one for each feature whose code others share.
-const CHOICES: [&str; 7] = [
+const CHOICES: [&str; 8] = [
     "",
     "sqlite",
+    "postgres",
     "sqlite,server",
     "sqlite,anthropic",
     "sqlite,mcp",

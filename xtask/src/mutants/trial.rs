@@ -130,8 +130,16 @@ mod tests {
                 "circle::i16_a",
             ),
             ("        PASS [   0.006s] (1/3) domain::machine circle::i16_a", true, "circle::i16_a"),
-            ("     TIMEOUT [  30.006s] (1/3) engine::house follow::i36_b", false, "follow::i36_b"),
-            ("     SIGABRT [   0.106s] (1/3) engine::house follow::i36_b", false, "follow::i36_b"),
+            (
+                "     TIMEOUT [  30.006s] (1/3) engine::runtime follow::i36_b",
+                false,
+                "follow::i36_b",
+            ),
+            (
+                "     SIGABRT [   0.106s] (1/3) engine::runtime follow::i36_b",
+                false,
+                "follow::i36_b",
+            ),
             ("test circle::i16_a ... FAILED", false, "circle::i16_a"),
             ("test circle::i16_a ... ok", true, "circle::i16_a"),
         ] {

@@ -86,8 +86,8 @@ impl Bench<'_> {
     }
 }
 
-pub(crate) fn run(here: &Checkout, words: &[String]) -> Result<bool> {
-    let options = Options::parse(words)?;
+pub(crate) fn run(here: &Checkout, args: &[String]) -> Result<bool> {
+    let options = Options::parse(args)?;
     if options.list {
         print!("{}", listing());
         return Ok(true);
@@ -113,16 +113,16 @@ struct Options {
 }
 
 impl Options {
-    fn parse(words: &[String]) -> Result<Options> {
+    fn parse(args: &[String]) -> Result<Options> {
         let mut options = Options { steps: Vec::new(), profile: "packaged".into(), list: false };
-        let mut words = words.iter().map(String::as_str).peekable();
-        while let Some(word) = words.next() {
+        let mut args = args.iter().map(String::as_str).peekable();
+        while let Some(word) = args.next() {
             match word {
                 "--list" => options.list = true,
                 "--debug" => options.profile = "dev".into(),
                 "--only" => {
                     let before = options.steps.len();
-                    while let Some(name) = words.next_if(|word| !word.starts_with('-')) {
+                    while let Some(name) = args.next_if(|word| !word.starts_with('-')) {
                         let step = STEPS.iter().find(|step| step.name == name);
                         options.steps.push(*step.with_context(|| {
                             format!(
@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn steps_are_chosen_by_name() {
         let names = |line: &str| -> Result<String> {
-            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            let options = Options::parse(&words)?;
+            let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            let options = Options::parse(&args)?;
             let names: Vec<&str> = options.steps.iter().map(|step| step.name).collect();
             Ok(format!("{} {}", options.profile, names.join(" ")))
         };

@@ -11,13 +11,16 @@ use crate::tally::{Runner, Tally};
 
 const HERE: &str = "crates/testkit/tests/agents";
 /// The longest first: two run at once.
-const FILES: [&str; 6] = [
+const FILES: [&str; 9] = [
     "gemini.test.mjs",
     "claude.test.mjs",
     "claude_http.test.mjs",
+    "claude_prompt.test.mjs",
     "codex.test.mjs",
     "hostile.test.mjs",
+    "bad_input.test.mjs",
     "files.test.mjs",
+    "hook_test.test.mjs",
 ];
 
 pub(crate) fn run(here: &Checkout) -> Result<Tally> {
@@ -31,7 +34,7 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
         .env("HOLDPOINT_BIN", &binary)
         .env("FAKE_MODEL_BIN", &model)
         .keep(Runner::Node.keep())
-        .limit_minutes(4)
+        .limit_minutes(6)
         .run()?;
     Ok(Runner::Node.tally(&finished))
 }

@@ -26,7 +26,8 @@ pub(crate) fn run(here: &Checkout) -> Result<Tally> {
         .env("HOLDPOINT_BIN", binary)
         .env("CHROMIUM", chromium)
         .keep(Runner::Node.keep())
-        .limit_minutes(20)
+        // About 16 minutes on two processors that other programs use as well; twice that, so that only what hangs is ended.
+        .limit_minutes(35)
         .run()?;
     Ok(Runner::Node.tally(&finished))
 }

@@ -68,7 +68,8 @@ fn in_typescript(here: &Checkout, binary: &Path) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The types are those of the server, and the packages are whole: the wheel can be imported as it is.
+/// The types are those of the server, and the packages are whole: the wheel can be imported as it is, and the archives
+/// are installed into empty folders, where their examples run.
 fn published(here: &Checkout, binary: &Path) -> Result<Tally> {
     let python = python(here)?;
     let mut tally = types(here, &python, binary, false)?;
@@ -80,6 +81,17 @@ fn published(here: &Checkout, binary: &Path) -> Result<Tally> {
         .env("PYTHONPATH", wheel.context("no wheel was built")?)
         .run()?;
     tally += Tally::of_step(imported.success);
+    let folder = files.first().and_then(|file| file.parent()).context("no package was built")?;
+    let installed = Job::new("node")
+        .args(["--test", "--test-timeout=120000", "--test-reporter=spec", "installed.test.mjs"])
+        .within(here.join("clients"))
+        .env("HOLDPOINT_BIN", binary)
+        .env("HOLDPOINT_PACKAGES", folder)
+        .env("HOLDPOINT_PYTHON", &python)
+        .keep(Runner::Node.keep())
+        .limit_minutes(4)
+        .run()?;
+    tally += Runner::Node.tally(&installed);
     Ok(tally)
 }
 

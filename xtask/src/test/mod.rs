@@ -71,17 +71,17 @@ pub(crate) struct Options {
 
 impl Options {
     /// `--only` takes names up to the next option, and may be repeated. The parts keep our order.
-    pub(crate) fn parse(words: &[String]) -> Result<Self> {
+    pub(crate) fn parse(args: &[String]) -> Result<Self> {
         let mut only: Vec<&str> = Vec::new();
         let (mut list, mut quick) = (false, false);
-        let mut words = words.iter().map(String::as_str).peekable();
-        while let Some(word) = words.next() {
+        let mut args = args.iter().map(String::as_str).peekable();
+        while let Some(word) = args.next() {
             match word {
                 "--list" => list = true,
                 "--quick" => quick = true,
                 "--only" => {
                     let before = only.len();
-                    while let Some(name) = words.next_if(|word| !word.starts_with('-')) {
+                    while let Some(name) = args.next_if(|word| !word.starts_with('-')) {
                         ensure!(
                             PARTS.iter().any(|part| part.name == name),
                             "there is no part `{name}`; `cargo xtask test --list` names them"
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
 
     fn check(line: &str, wanted: &str) {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let told = match Options::parse(&words) {
+        let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let told = match Options::parse(&args) {
             Ok(options) => options.parts.iter().map(|part| part.name).collect::<Vec<_>>().join(" "),
             Err(refusal) => refusal.to_string(),
         };

@@ -65,7 +65,7 @@ pub(crate) fn all_but_crash(here: &Checkout) -> Result<Tally> {
 /// that nothing is built twice.
 pub(crate) fn quick(here: &Checkout) -> Result<Tally> {
     const TARGETS: [&str; 8] =
-        ["--lib", "--bins", "--test", "machine", "--test", "house", "--test", "proof"];
+        ["--lib", "--bins", "--test", "machine", "--test", "runtime", "--test", "proof"];
     const STORY: &str = "sim::sim_first_quarter_keeps_every_promise";
     if setup::has_nextest() {
         let filter = format!("not binary(proof) or test(={STORY})");

@@ -1,4 +1,4 @@
-//! Which crate may depend on which: the plan of the house, kept by a check, because a wrong arrow
+//! Which crate may depend on which: the plan, kept by a check, because a wrong arrow
 //! compiles.
 //!
 //! Dev-dependencies are free. A test may need a store or a model, and ships nothing. For the same reason only
@@ -109,7 +109,45 @@ pub(super) fn check(files: &Files) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(check_copy(files));
     findings
+}
+
+/// ARCHITECTURE.md has the table for readers, under this heading.
+const COPY: (&str, &str) = ("ARCHITECTURE.md", "### Arrows");
+
+fn check_copy(files: &Files) -> Vec<Finding> {
+    let (path, heading) = COPY;
+    let Some((_, text)) = files.get(path).and_then(|text| text.split_once(heading)) else {
+        return Vec::new();
+    };
+    let table = text.split("\n#").next().unwrap_or_default();
+    let rows: Vec<(Vec<&str>, Vec<&str>)> = table
+        .lines()
+        .filter_map(|line| line.split_once('→'))
+        .map(|(from, to)| (list(from), list(to)))
+        .collect();
+    let mut findings = Vec::new();
+    for (name, may_use) in MAY_USE {
+        let wanted = match may_use {
+            [] => vec!["none of ours"],
+            all if all.len() >= EVERY_PART.len() => vec!["all of the above"],
+            some => some.to_vec(),
+        };
+        let shown = rows.iter().find(|(from, _)| from.contains(&name)).map(|(_, to)| to);
+        if shown != Some(&wanted) {
+            let remedy = format!(
+                "the table of arrows wants `{name} → {}`, as the check has it",
+                wanted.join(", ")
+            );
+            findings.push(Finding::in_file(path, remedy));
+        }
+    }
+    findings
+}
+
+fn list(names: &str) -> Vec<&str> {
+    names.split(',').map(str::trim).collect()
 }
 
 /// The feature by which tests skip the checks that make callers, durable states and cleared calls.
@@ -261,5 +299,25 @@ mod tests {
         let told = "crates/mcp/Cargo.toml: a new crate: say in xtask/src/tidy/arrows.rs what it may \
                     depend on";
         check_manifest("mcp", "[dependencies]\ndomain.workspace = true\n", told);
+    }
+
+    #[test]
+    fn the_table_for_readers_is_the_one_that_is_checked() {
+        let row = |(name, may): &(&str, &[&str])| match may {
+            [] => format!("{name} → none of ours\n"),
+            all if all.len() >= EVERY_PART.len() => format!("{name} → all of the above\n"),
+            some => format!("{name} → {}\n", some.join(", ")),
+        };
+        let rows: String = MAY_USE.iter().map(row).collect();
+        let page =
+            |rows: &str| tree(&[("ARCHITECTURE.md", &format!("### Arrows\n{rows}## Next\n"))]);
+        assert_eq!(check(&page(&rows)), []);
+        for (old, new) in
+            [("oauth → egress\n", ""), ("tools → domain, ports, egress, oauth", "tools → domain")]
+        {
+            assert!(rows.contains(old), "{old}");
+            let found = told(&check(&page(&rows.replacen(old, new, 1))));
+            assert!(found.starts_with("ARCHITECTURE.md: the table of arrows wants"), "{found}");
+        }
     }
 }

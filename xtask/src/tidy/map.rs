@@ -1,6 +1,7 @@
 //! The map in `ARCHITECTURE.md` and the crates agree: a newcomer who trusts it is never misled.
 //!
-//! The map is the section whose heading has the word *map*; it names each crate as `crates/NAME`.
+//! The map is the section whose heading has the word *map*; it names each crate as `crates/NAME`, and each trait of
+//! `crates/ports` as a code span: whoever writes an adapter finds its socket there.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,19 @@ pub(super) fn check(files: &Files) -> Vec<Finding> {
     let missing = real.difference(&drawn).map(|name| format!("the map lacks `crates/{name}`"));
     let gone = named(page).into_iter().filter(|name| !real.contains(name));
     let gone = gone.map(|name| format!("names `crates/{name}`, which is not there"));
-    missing.chain(gone).map(|remedy| Finding::in_file(PAGE, remedy)).collect()
+    let sockets = ports_traits(files).filter(|name| !map.contains(&format!("`{name}`")));
+    let sockets = sockets.map(|name| format!("the map lacks the trait `{name}` of `crates/ports`"));
+    missing.chain(gone).chain(sockets).map(|remedy| Finding::in_file(PAGE, remedy)).collect()
+}
+
+/// Public traits at the top of a module: one further in seals another.
+fn ports_traits(files: &Files) -> impl Iterator<Item = &str> {
+    let sources = files.iter().filter(|(path, _)| path.starts_with("crates/ports/src/"));
+    let lines = sources.flat_map(|(_, text)| text.lines());
+    lines.filter_map(|line| {
+        let rest = line.strip_prefix("pub trait ")?;
+        rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next()
+    })
 }
 
 /// From the heading to the next one of its rank or above.
@@ -92,6 +105,26 @@ mod tests {
             "ARCHITECTURE.md: the map lacks `crates/ports`",
         );
         check_page("## Map\n```\n# drawn\ncrates/domain\n```\ncrates/ports\n## Walk\n", "");
+    }
+
+    #[test]
+    fn the_map_names_every_trait_of_ports() {
+        let store = "pub trait Store: Send {\n    mod sealed {\n        pub trait Inner {}\n}\ntrait Own {}\n";
+        let check_traits = |page: &str, wanted: &str| {
+            let files = tree(&[
+                (PAGE, page),
+                ("crates/ports/Cargo.toml", ""),
+                ("crates/ports/src/store.rs", store),
+                ("crates/ports/src/push.rs", "pub trait Pusher<T> {}\n"),
+                ("crates/ports/tests/store.rs", "pub trait Fake {}\n"),
+            ]);
+            assert_eq!(told(&check(&files)), wanted, "{page}");
+        };
+        check_traits("## Map\n`crates/ports`: `Pusher` and `Store`\n", "");
+        check_traits(
+            "## Map\n`crates/ports`: `Store`, Pusher\n## Walk\n`Pusher`\n",
+            "ARCHITECTURE.md: the map lacks the trait `Pusher` of `crates/ports`",
+        );
     }
 
     #[test]

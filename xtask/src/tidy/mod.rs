@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: rules of this house that no compiler knows. Each is a pure function of text,
+//! `cargo xtask tidy`: rules of this project that no compiler knows. Each is a pure function of text,
 //! with its tests at the end of its file.
 //!
 //! The rules read what git tracks, and what it would track, so that a new file is judged before it

@@ -7,15 +7,39 @@ from typing import Any, Literal, NotRequired, TypeAlias
 from typing_extensions import TypedDict
 
 
+class PushKeys(TypedDict, closed=True):
+    p256dh: str
+    auth: str
+
+
+class SavedViewBody(TypedDict, closed=True):
+    name: str
+    query: str
+    was: NotRequired[str | None]
+
+
 class NewSessionBody(TypedDict):
     agent: str
     title: NotRequired[str | None]
     metadata: NotRequired[Any]
 
 
-class SayPart(TypedDict):
+File: TypeAlias = str
+
+
+class SayPart1(TypedDict):
     type: Literal['text']
     text: str
+    file: NotRequired[None]
+
+
+class SayPart2(TypedDict):
+    type: Literal['file']
+    text: NotRequired[None]
+    file: str
+
+
+SayPart: TypeAlias = SayPart1 | SayPart2
 
 
 class Cancel(TypedDict):
@@ -196,6 +220,10 @@ class EditBody(TypedDict, closed=True):
     arguments: dict[str, Any]
 
 
+class CommentBody(TypedDict, closed=True):
+    text: str
+
+
 class SnoozeBody(TypedDict, closed=True):
     until: str
 
@@ -262,6 +290,18 @@ class EventData(TypedDict):
 class Scenario(TypedDict):
     name: str
     say: str
+
+
+class PushSubscription(TypedDict):
+    id: str
+    name: str | None
+    language: Literal['en', 'zh']
+    at: str
+
+
+class SavedView(TypedDict):
+    name: str
+    query: str
 
 
 class AgentTool(TypedDict):
@@ -345,6 +385,14 @@ class Auth(TypedDict):
     door: NotRequired[str | None]
 
 
+class Comment(TypedDict):
+    by: str
+    at: str
+    via: str
+    text: str
+    mentions: list[str]
+
+
 class Cancelled(TypedDict):
     by: str
     at: str
@@ -378,11 +426,22 @@ class Part21(TypedDict):
 
 
 class Part22(TypedDict):
+    file: str
+    name: str
+    mediaType: str
+    bytes: int
+    digest: str
+    width: NotRequired[int | None]
+    height: NotRequired[int | None]
+    type: Literal['file']
+
+
+class Part23(TypedDict):
     type: Literal['reasoning']
     text: str
 
 
-class Part23(TypedDict):
+class Part24(TypedDict):
     type: Literal['tool-call']
     toolCallId: str
     toolName: str
@@ -391,7 +450,7 @@ class Part23(TypedDict):
     hold: NotRequired[str | None]
 
 
-class Part24(TypedDict):
+class Part25(TypedDict):
     type: Literal['tool-result']
     toolCallId: str
     toolName: str
@@ -399,7 +458,17 @@ class Part24(TypedDict):
     isError: bool
 
 
-Part2: TypeAlias = Part21 | Part22 | Part23 | Part24
+Part2: TypeAlias = Part21 | Part22 | Part23 | Part24 | Part25
+
+
+class MessageFile(TypedDict):
+    file: str
+    name: str
+    mediaType: str
+    bytes: int
+    digest: str
+    width: NotRequired[int | None]
+    height: NotRequired[int | None]
 
 
 class Said(TypedDict):
@@ -407,11 +476,30 @@ class Said(TypedDict):
     message: str
 
 
+class File3(TypedDict):
+    id: str
+    name: str
+    media_type: str
+    bytes: int
+    digest: str
+    width: NotRequired[int | None]
+    height: NotRequired[int | None]
+    at: str
+
+
 class SectionCounts(TypedDict):
     expiring_soon: int
     critical: int
     mine: int
     others: int
+
+
+class FieldFault(TypedDict):
+    field: str
+    code: Literal['wrong_type', 'missing', 'unexpected', 'not_listed', 'pattern', 'format', 'too_short', 'too_long', 'too_few_items', 'too_many_items', 'too_few_fields', 'too_many_fields', 'too_small', 'not_above', 'too_large', 'not_below', 'not_multiple', 'repeated', 'other']
+    bound: NotRequired[float | None]
+    types: NotRequired[list[str]]
+    name: NotRequired[str | None]
 
 
 class OutcomeCounts(TypedDict):
@@ -431,6 +519,16 @@ class LastDenial(TypedDict):
     by_name: str
     at: str
     reason: str | None
+
+
+class ConfiguredTool(TypedDict):
+    name: str
+    description: str
+    effects: Literal['read_only', 'idempotent', 'transactional', 'at_most_once']
+    agents: list[str]
+    two_phase: bool
+    place: Literal['server', 'client']
+    schema: Any
 
 
 class Snooze(TypedDict):
@@ -514,14 +612,9 @@ class Identity(TypedDict):
     account: str
 
 
-class ConfiguredTool(TypedDict):
-    name: str
-    description: str
-    effects: Literal['read_only', 'idempotent', 'transactional', 'at_most_once']
-    agents: list[str]
-    two_phase: bool
-    place: Literal['server', 'client']
-    schema: Any
+class ListOfConfiguredTool(TypedDict):
+    items: list[ConfiguredTool]
+    next: str | None
 
 
 class ChannelTrouble(TypedDict):
@@ -640,19 +733,36 @@ class LinkPromised(TypedDict):
     detail: str
 
 
+class PushBody(TypedDict, closed=True):
+    endpoint: str
+    keys: PushKeys
+    expirationTime: NotRequired[float | None]
+    language: NotRequired[str | None]
+    name: NotRequired[str | None]
+
+
 class SayBody1(TypedDict):
     text: str
     parts: NotRequired[list[SayPart]]
+    files: NotRequired[list[File] | None]
     while_pending: NotRequired[Literal['queue', 'supersede', 'refuse', 'deliver'] | None]
 
 
 class SayBody2(TypedDict):
     text: NotRequired[None]
     parts: list[SayPart]
+    files: NotRequired[list[File] | None]
     while_pending: NotRequired[Literal['queue', 'supersede', 'refuse', 'deliver'] | None]
 
 
-SayBody: TypeAlias = SayBody1 | SayBody2
+class SayBody3(TypedDict):
+    text: NotRequired[None]
+    parts: NotRequired[list[SayPart]]
+    files: list[File]
+    while_pending: NotRequired[Literal['queue', 'supersede', 'refuse', 'deliver'] | None]
+
+
+SayBody: TypeAlias = SayBody1 | SayBody2 | SayBody3
 
 
 NewOption: TypeAlias = str | WholeOption
@@ -673,6 +783,16 @@ class Me(TypedDict):
     agents: list[str]
     warnings: list[str]
     frozen: bool
+
+
+class PushSubscriptions(TypedDict):
+    key: str | None
+    items: list[PushSubscription]
+
+
+class ListOfSavedView(TypedDict):
+    items: list[SavedView]
+    next: str | None
 
 
 class Agent(TypedDict):
@@ -793,6 +913,10 @@ class RecentCounts(TypedDict):
     days_30: OutcomeCounts
 
 
+class HeldTool(TypedDict):
+    tool: ConfiguredTool | None
+
+
 class Secrets(TypedDict):
     secrets: list[Secret]
 
@@ -830,11 +954,6 @@ class ListedPerson(TypedDict):
     roles: list[str]
     identities: list[Identity]
     tokens: int
-
-
-class ListOfConfiguredTool(TypedDict):
-    items: list[ConfiguredTool]
-    next: str | None
 
 
 class ConfiguredChannel(TypedDict):
@@ -1067,6 +1186,9 @@ class Hold(TypedDict):
     claimed_by: str | None
     claimed_from: NotRequired[str | None]
     answers: list[Answered]
+    comment_count: int
+    comments: NotRequired[list[Comment] | None]
+    mentioned: list[str]
     decision: Answered | None
     cancelled: Cancelled | None
     outcome: Outcome | None
@@ -1098,6 +1220,7 @@ class Problem(TypedDict):
     detail: str
     code: str
     field: NotRequired[str | None]
+    faults: NotRequired[list[FieldFault]]
     decision: NotRequired[Any]
     hold: NotRequired[Hold | None]
     holds: NotRequired[list[str]]

@@ -72,6 +72,7 @@ fn bare(session: &Session) -> ModelRequest<'_> {
 fn picture(request: &ModelRequest<'_>) -> String {
     let lines = request.messages.iter().map(|message| match message {
         ModelMessage::User { text } => format!("user: {text}"),
+        ModelMessage::Image { label, .. } => format!("picture: {label}"),
         ModelMessage::Assistant { parts } => {
             let parts = parts.iter().map(|part| match part {
                 AssistantPart::Text(text) => text.clone(),
@@ -333,7 +334,7 @@ proptest! {
                     let number = result.content.strip_prefix("out ").unwrap_or_default();
                     (result.tool_use_id.clone(), format!("{{\"n\": {number}}}").into())
                 })),
-                ModelMessage::User { .. } => {}
+                ModelMessage::User { .. } | ModelMessage::Image { .. } => {}
             }
         }
         prop_assert_eq!(wanted, given);
@@ -383,5 +384,96 @@ proptest! {
             _ => false,
         };
         prop_assert!(expected, "{:?}", told);
+    }
+}
+
+mod files {
+    use domain::file::{FileKind, FileName, FileRef, ImageFormat};
+    use domain::id::FileId;
+
+    use super::*;
+    use crate::attached::{LoadedFiles, TEXT_BYTES_SENT_MAX, files_to_load};
+
+    const PICTURE: FileKind = FileKind::Image { format: ImageFormat::Png, width: 12, height: 8 };
+
+    fn file(number: u128, kind: FileKind, bytes: u64) -> FileRef {
+        FileRef {
+            id: FileId::new(1, number),
+            digest: Digest::of(b"x"),
+            bytes,
+            kind,
+            name: FileName::given("a\u{202e}b"),
+        }
+    }
+
+    fn says(text: &str, files: &[FileRef]) -> Arc<Message> {
+        let text = Some(Part::Text(text.to_owned())).filter(|_| !text.is_empty());
+        let files = files.iter().cloned().map(Part::File);
+        message(Role::User, Origin::Own, text.into_iter().chain(files).collect())
+    }
+
+    fn sent(messages: &[Arc<Message>], files: &LoadedFiles) -> Vec<Value> {
+        model_messages(messages.iter(), files).iter().map(message_value).collect()
+    }
+
+    #[test]
+    fn a_picture_goes_before_the_words_and_a_text_into_them() {
+        let (picture, notes) = (file(1, PICTURE, 3), file(2, FileKind::Text, 8));
+        let said = [says("what is it?", &[picture.clone(), notes.clone()])];
+        let mut loaded = LoadedFiles::new(true);
+        loaded.insert(picture.id, Some(Arc::from(*b"png")));
+        loaded.insert(notes.id, Some(Arc::from(*b"buy milk\n")));
+        let digest = Digest::of(b"png").to_string();
+        let text =
+            "[file a⟦U+202E⟧b, text/plain, 8 bytes]\nbuy milk\n[end of the file]\nwhat is it?";
+        assert_eq!(
+            sent(&said, &loaded),
+            [
+                json!({"image": "[image a⟦U+202E⟧b, 12x8]", "media_type": "image/png", "digest": digest}),
+                json!({"user": text}),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_sent_has_a_line_that_says_why() {
+        let large = TEXT_BYTES_SENT_MAX + 1;
+        for (kind, bytes, takes_images, loaded, why) in [
+            (PICTURE, 3, false, None, "this model takes no images"),
+            (PICTURE, 4_000_000, true, None, "the image is too large for a model"),
+            (PICTURE, 3, true, None, "left out: newer files fill the request"),
+            (PICTURE, 3, true, Some(None), "its bytes cannot be read, or have changed since"),
+            (FileKind::Csv, large, true, None, "the text is too long for a model"),
+            (FileKind::Pdf, 3, true, None, "files of this kind are not sent to a model"),
+        ] {
+            let file = file(1, kind, bytes);
+            let mut files = LoadedFiles::new(takes_images);
+            if let Some(bytes) = loaded {
+                files.insert(file.id, bytes);
+            }
+            let sent = sent(&[says("", &[file])], &files);
+            let text = sent[0]["user"].as_str().expect("a text");
+            assert!(text.starts_with('[') && text.ends_with(&format!(": {why}]")), "{text}");
+            assert_eq!(text.lines().count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_request_has_room_for_the_newest() {
+        let pictures = |numbers: std::ops::Range<u128>, bytes| -> Vec<FileRef> {
+            numbers.map(|number| file(number, PICTURE, bytes)).collect()
+        };
+        let loaded = |messages, takes_images| -> Vec<u128> {
+            let session = session(messages);
+            let files = files_to_load(&session, takes_images);
+            files.iter().map(|file| file.id.0.random_part()).collect()
+        };
+        let many = vec![says("", &pictures(0..15, 1)), says("", &pictures(15..30, 1))];
+        let wanted: Vec<u128> = (15..30).chain(0..5).collect();
+        assert_eq!(loaded(many.clone(), true), wanted, "the later message first");
+        assert_eq!(loaded(many, false), [0; 0]);
+        let large =
+            vec![says("", &pictures(0..3, 3_000_000)), says("", &pictures(3..6, 3_000_000))];
+        assert_eq!(loaded(large, true), [3, 4, 5, 0, 1]);
     }
 }

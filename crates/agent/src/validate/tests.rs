@@ -121,7 +121,7 @@ fn anthropic_takes(messages: &[ModelMessage<'_>]) -> bool {
     let mut turns: Vec<(bool, Vec<Block<'_>>)> = Vec::new();
     for message in messages {
         let (by_user, blocks): (bool, Vec<Block<'_>>) = match message {
-            ModelMessage::User { .. } => (true, vec![Block::Text]),
+            ModelMessage::User { .. } | ModelMessage::Image { .. } => (true, vec![Block::Text]),
             ModelMessage::Results { results } => {
                 (true, results.iter().map(|r| Block::Result(&r.tool_use_id)).collect())
             }
@@ -180,7 +180,7 @@ fn openai_takes(messages: &[ModelMessage<'_>]) -> bool {
                 }
             }
             _ if !open.is_empty() => return false,
-            ModelMessage::User { .. } => {}
+            ModelMessage::User { .. } | ModelMessage::Image { .. } => {}
             ModelMessage::Assistant { parts } => {
                 open.extend(parts.iter().filter_map(|part| match part {
                     AssistantPart::Call(call) => Some(&*call.tool_use_id),

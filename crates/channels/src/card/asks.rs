@@ -92,7 +92,7 @@ impl CardQuestion {
     }
 
     /// Whether a yes, a choice or a form can be given with this card.
-    pub fn takes_a_yes(&self) -> bool {
+    pub fn accepts_approval(&self) -> bool {
         match self {
             CardQuestion::Nothing | CardQuestion::Decide { allow: None, .. } => false,
             CardQuestion::Decide { .. }

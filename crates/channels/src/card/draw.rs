@@ -334,7 +334,7 @@ fn hint(
 }
 
 fn deny_hint(prompt: &CardContext, asks: &CardQuestion, words: CardWords) -> Option<String> {
-    let in_words = asks.takes_a_yes() && !matches!(asks, CardQuestion::Fill { .. });
+    let in_words = asks.accepts_approval() && !matches!(asks, CardQuestion::Fill { .. });
     let replies = prompt.replies.filter(|_| in_words)?;
     Some(words.reply_deny(replies.mention))
 }

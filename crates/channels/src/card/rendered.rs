@@ -7,5 +7,5 @@ pub struct Rendered {
     pub value: Value,
     /// Whether this form can be used to say yes. Where it cannot, because something was cut or the
     /// platform has no such input, a yes in words must not count either.
-    pub takes_a_yes: bool,
+    pub accepts_approval: bool,
 }

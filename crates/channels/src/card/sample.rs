@@ -289,7 +289,7 @@ pub(crate) fn one_line(bytes: usize) -> Card {
 }
 
 pub(crate) fn is_whole(rendered: &Rendered) -> bool {
-    rendered.takes_a_yes && !rendered.value.to_string().contains("[cut: ")
+    rendered.accepts_approval && !rendered.value.to_string().contains("[cut: ")
 }
 
 /// One file for each kind of hold.

@@ -63,7 +63,7 @@ mod tests {
         let draw =
             |showing: &Showing| Card::showing(showing, Language::Chinese, &Zone::default(), true);
         let asking = draw(&showing);
-        assert!(asking.asks.takes_a_yes());
+        assert!(asking.asks.accepts_approval());
         assert_eq!(
             asking.hint.as_deref(),
             Some("也可以回复：确认 7K3F / 拒绝 / 拒绝：原因（请@我）")

@@ -8,7 +8,7 @@ use reqwest::header::RETRY_AFTER;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-use super::heard::api_result;
+use super::api_result::api_result;
 use super::settings::DingTalkSettings;
 use crate::limits::DINGTALK_TOKEN_LEFT_MS;
 use crate::wire::{ApiCall, ApiResult, AppApi, AppPlatform};
@@ -18,7 +18,9 @@ const UNKNOWN_APP: &str = "DingTalk does not know this app; check `client_id` an
 
 static PLATFORM: AppPlatform = AppPlatform {
     name: "DingTalk",
-    heard: |answer| api_result(answer.status, answer.json(), answer.seconds(RETRY_AFTER.as_str())),
+    api_result: |answer| {
+        api_result(answer.status, answer.json(), answer.seconds(RETRY_AFTER.as_str()))
+    },
     token_header: |token| ("x-acs-dingtalk-access-token", token.to_owned()),
     token_path: &["v1.0", "oauth2", "accessToken"],
     token_body: |id, secret| json!({"appKey": id, "appSecret": secret}),

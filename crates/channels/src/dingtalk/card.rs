@@ -31,7 +31,7 @@ pub fn variables(card: &Card) -> Rendered {
         fitted = Card { title: clipped(&fitted.title, 20), outcome: None, ..fitted };
     }
     let value: BTreeMap<&str, String> = map(&fitted);
-    Rendered { value: json!(value), takes_a_yes: fitted.asks.takes_a_yes() }
+    Rendered { value: json!(value), accepts_approval: fitted.asks.accepts_approval() }
 }
 
 /// What is asked and nothing else: a variable has little room, and every other word would take it from
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_call_has_nearly_all_the_room_that_there_is() {
-        let takes = |bytes: usize| variables(&one_line(bytes)).takes_a_yes;
+        let takes = |bytes: usize| variables(&one_line(bytes)).accepts_approval;
         assert!(takes(800), "{}", variables(&one_line(800)).value);
         assert!(!takes(1_000));
     }
@@ -164,7 +164,7 @@ mod tests {
             }
         }
         let cut = variables(&long(2_000));
-        assert!(!cut.takes_a_yes);
+        assert!(!cut.accepts_approval);
         // A no can still be said, with the button and in words.
         assert_eq!(cut.value["showButtons"], "true");
         assert_eq!((&cut.value["allowText"], &cut.value["denyText"]), (&json!(""), &json!("Deny")));

@@ -10,7 +10,7 @@ use ports::channel::{
     Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
     PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ pub struct Dingtalk {
     pub(super) settings: Arc<DingTalkSettings>,
     pub(super) api: DingTalkApi,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) chance: Arc<dyn Chance>,
+    pub(super) rng: Arc<dyn Rng>,
     sessions: Sessions,
 }
 
@@ -45,14 +45,10 @@ pub(super) enum DingtalkEventOutcome {
 }
 
 impl Dingtalk {
-    pub fn new(
-        settings: DingTalkSettings,
-        clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
-    ) -> Dingtalk {
+    pub fn new(settings: DingTalkSettings, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Dingtalk {
         let settings = Arc::new(settings);
         let api = DingTalkApi::new(&settings, clock.clone());
-        Dingtalk { api, settings, clock, chance, sessions: Sessions::default() }
+        Dingtalk { api, settings, clock, rng, sessions: Sessions::default() }
     }
 
     pub(super) async fn message(&self, data: &Value, inbox: &dyn Inbox) -> DingtalkEventOutcome {
@@ -140,7 +136,7 @@ impl Dingtalk {
             ));
         };
         match results.iter().find(|result| result["success"] != true) {
-            None => Ok(rendered.takes_a_yes),
+            None => Ok(rendered.accepts_approval),
             Some(failed) => {
                 let why = failed["errorMsg"].as_str().unwrap_or("no reason is given");
                 let why = domain::visible::visible(why);
@@ -160,7 +156,7 @@ impl Dingtalk {
         let rendered = markdown::message(drawn);
         let pending = showing.hold.is_pending();
         // A vote or a longer time is nothing that must be read anew.
-        if showing.hold.is_settled() || pending && !showing.stands {
+        if showing.hold.is_finished() || pending && !showing.stands {
             let to = if posted.direct {
                 DingTalkTarget::Person(&posted.chat)
             } else {
@@ -168,7 +164,7 @@ impl Dingtalk {
             };
             self.send(&to, "sampleMarkdown", &rendered.value, None).await?;
         }
-        Ok(pending && rendered.takes_a_yes)
+        Ok(pending && rendered.accepts_approval)
     }
 
     /// Returns what the platform calls it. While a conversation can be answered over an address that came
@@ -309,19 +305,19 @@ impl Channel for Dingtalk {
         let as_message = || {
             let asks = matches!(drawn.asks, CardQuestion::Decide { allow: Some(_), .. });
             asks && showing.words_answer
-                && !card::variables(&drawn).takes_a_yes
-                && markdown::message(&drawn).takes_a_yes
+                && !card::variables(&drawn).accepts_approval
+                && markdown::message(&drawn).accepts_approval
         };
         match self.settings.card_template.as_ref().filter(|_| !as_message()) {
             Some(template) => {
-                let takes_a_yes = self.deliver(to(place), template, key, &drawn).await?;
-                Ok(Shown { posted: message_ref(place, key.to_owned()), takes_a_yes })
+                let accepts_approval = self.deliver(to(place), template, key, &drawn).await?;
+                Ok(Shown { posted: message_ref(place, key.to_owned()), accepts_approval })
             }
             None => {
                 let rendered = markdown::message(&drawn);
                 let sent = self.send(&to(place), "sampleMarkdown", &rendered.value, None).await?;
                 let posted = message_ref(place, format!("{NO_CARD}{sent}"));
-                Ok(Shown { posted, takes_a_yes: rendered.takes_a_yes })
+                Ok(Shown { posted, accepts_approval: rendered.accepts_approval })
             }
         }
     }
@@ -343,7 +339,7 @@ impl Channel for Dingtalk {
             "userIdType": 1,
         });
         self.api.call(Method::PUT, "/v1.0/card/instances", &body).await?;
-        Ok(rendered.takes_a_yes)
+        Ok(rendered.accepts_approval)
     }
 
     async fn say_piece(

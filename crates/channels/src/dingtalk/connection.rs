@@ -44,7 +44,7 @@ pub(super) async fn listen(dingtalk: &Dingtalk, inbox: &dyn Inbox, stop: &Cancel
         let ConnectionEnd::Broken(why) = ended else { break };
         tracing::warn!(channel = dingtalk.settings.name, "not connected: {why}");
         let (least, most) = DINGTALK_RECONNECT;
-        let pause = between(least, most, &*dingtalk.chance);
+        let pause = between(least, most, &*dingtalk.rng);
         beside(&mut work, stop, dingtalk.clock.sleep(pause)).await;
     }
     finish(work, &*dingtalk.clock).await;
@@ -150,7 +150,7 @@ impl<'a> DingtalkConnection<'a> {
                 message = next(&mut self.leaving), if self.leaving.is_some() && work.len() < EVENTS_AT_ONCE_MAX => {
                     match message {
                         Some((connection, Message::Text(text))) => {
-                            self.heard(connection, text.as_str(), work);
+                            self.take_frame(connection, text.as_str(), work);
                         }
                         Some(_) => {}
                         None => self.leaving = None,
@@ -162,7 +162,7 @@ impl<'a> DingtalkConnection<'a> {
                     match message {
                         Some(Ok(Message::Text(text))) => {
                             let connection = self.connection;
-                            if self.heard(connection, text.as_str(), work) && joining.is_none() {
+                            if self.take_frame(connection, text.as_str(), work) && joining.is_none() {
                                 joining = Some(Box::pin(connect(dingtalk)));
                             }
                             Ok(())
@@ -192,7 +192,7 @@ impl<'a> DingtalkConnection<'a> {
     }
 
     /// Says whether the platform wants us to connect anew.
-    fn heard(&self, connection: u64, text: &str, work: &mut Work<'a, String>) -> bool {
+    fn take_frame(&self, connection: u64, text: &str, work: &mut Work<'a, String>) -> bool {
         let (dingtalk, inbox) = (self.dingtalk, self.inbox);
         let Ok(frame) = DingTalkFrame::read(text) else {
             tracing::warn!(channel = dingtalk.settings.name, "something came that is no frame");

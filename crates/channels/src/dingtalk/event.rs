@@ -36,7 +36,7 @@ pub(super) fn acknowledged(
     let kind = domain::visible::visible(kind);
     tracing::debug!(channel = dingtalk.settings.name, kind, "an event of the organisation");
     let (at, nonce) = (request.at.as_ms().to_string(), beside.nonce);
-    let random = dingtalk.chance.bits().to_le_bytes();
+    let random = dingtalk.rng.bits().to_le_bytes();
     let (encrypted, signature) = envelope.seal(b"success", &at, nonce, random);
     Ok(json!({
         "msg_signature": signature, "encrypt": encrypted, "timeStamp": at, "nonce": nonce,

@@ -5,8 +5,8 @@ use ports::channel::ChannelError;
 use ports::secret_string::SecretString;
 use serde_json::Value;
 
+use super::api_result::api_result;
 use super::gesture::{press, wrote};
-use super::heard::api_result;
 use super::settings::DingTalkSettings;
 use crate::fuzz_api::{Gesture, OURSELVES};
 use crate::wire::ApiResult;

@@ -12,7 +12,7 @@ pub fn message(card: &Card) -> Rendered {
         Value::String(write(card).to_string()).to_string().len() <= DINGTALK_PARAM_BYTES_MAX
     };
     let fitted = card.fitted(fits);
-    Rendered { value: write(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
+    Rendered { value: write(&fitted), accepts_approval: fitted.asks.accepts_approval() }
 }
 
 pub(super) fn card_markdown(card: &Card) -> String {
@@ -133,7 +133,7 @@ pub(super) mod tests {
             let size = Value::String(message(&card).value.to_string()).to_string().len();
             assert!(size <= DINGTALK_PARAM_BYTES_MAX, "{name}");
         }
-        assert!(!message(&long(60_000)).takes_a_yes);
+        assert!(!message(&long(60_000)).accepts_approval);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! stream and over HTTP. [`Dingtalk`] is the connector that puts them together.
 
 mod api;
+mod api_result;
 mod card;
 mod channel;
 mod check;
@@ -11,7 +12,6 @@ mod event;
 #[cfg(feature = "fuzz-api")]
 pub(crate) mod fuzz_api;
 mod gesture;
-mod heard;
 mod hook;
 mod markdown;
 mod press_reply;

@@ -29,6 +29,7 @@ pub struct DingTalkSettings {
 }
 
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum DingTalkMode {
     /// A connection of ours, which needs no address that the platform could reach.
     #[default]

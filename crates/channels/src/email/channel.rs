@@ -11,7 +11,6 @@ use ports::channel::{
     Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
-use tokio_util::sync::CancellationToken;
 
 use super::letter::{id, letter};
 use super::notice::notice;
@@ -95,7 +94,7 @@ impl Channel for Email {
         let posted =
             MessageRef { chat: address.clone(), thread: None, direct, message: id, at: Some(now) };
         // It leads to the page; nothing is answered from here.
-        Ok(Shown { posted, takes_a_yes: false })
+        Ok(Shown { posted, accepts_approval: false })
     }
 
     /// A letter that was sent stays as it is; the page that it leads to shows the truth.
@@ -110,10 +109,6 @@ impl Channel for Email {
         _: usize,
     ) -> Result<TextProgress, ChannelError> {
         Err(ChannelError::Never("mail only brings notices; nobody talks to an agent there".into()))
-    }
-
-    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
-        stop.cancelled().await;
     }
 
     async fn hook(&self, _: WebhookRequest, _: &dyn Inbox) -> HookReply {

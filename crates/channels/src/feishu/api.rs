@@ -6,14 +6,14 @@ use ports::clock::Clock;
 use reqwest::header::RETRY_AFTER;
 use serde_json::json;
 
-use super::heard::api_result;
+use super::api_result::api_result;
 use super::settings::FeishuSettings;
 use crate::limits::FEISHU_TOKEN_LEFT_MS;
 use crate::wire::{AppApi, AppPlatform};
 
 static PLATFORM: AppPlatform = AppPlatform {
     name: "Feishu",
-    heard: |answer| {
+    api_result: |answer| {
         let reset = answer.seconds("x-ogw-ratelimit-reset");
         let reset = reset.or_else(|| answer.seconds(RETRY_AFTER.as_str()));
         api_result(answer.status, answer.json(), reset)

@@ -29,7 +29,7 @@ pub(super) fn card_as(card: &Card, shown: impl Fn(&Card) -> Card) -> Rendered {
         elements <= FEISHU_ELEMENTS_MAX && content(&drawn).len() <= FEISHU_CARD_BYTES_MAX
     };
     let fitted = card.fitted(|card| fits(draw(card)));
-    Rendered { value: draw(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
+    Rendered { value: draw(&fitted), accepts_approval: fitted.asks.accepts_approval() }
 }
 
 /// As a message carries it: JSON in a JSON string.
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn what_is_cut_takes_no_yes() {
         let rendered = card(&long(60_000));
-        assert!(!rendered.takes_a_yes);
+        assert!(!rendered.accepts_approval);
         let text = rendered.value.to_string();
         assert!(
             !text.contains("hp_allow") && text.contains("hp_deny") && text.contains("open_url")

@@ -9,7 +9,7 @@ use ports::channel::{
     Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
     PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::unpoisoned::Unpoisoned as _;
 use reqwest::Method;
 use ring::digest::{SHA256, digest};
@@ -34,7 +34,7 @@ pub struct Feishu {
     pub(super) settings: Arc<FeishuSettings>,
     pub(super) api: AppApi,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) chance: Arc<dyn Chance>,
+    pub(super) rng: Arc<dyn Rng>,
     pub(super) replays: Replays,
     /// Our own `open_id`, once it is known.
     own: Mutex<Option<String>>,
@@ -51,13 +51,13 @@ pub(super) enum EventOutcome {
 }
 
 impl Feishu {
-    pub fn new(settings: FeishuSettings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Feishu {
+    pub fn new(settings: FeishuSettings, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Feishu {
         let settings = Arc::new(settings);
         Feishu {
             api: api(&settings, clock.clone()),
             settings,
             clock,
-            chance,
+            rng,
             replays: Replays::default(),
             own: Mutex::new(None),
         }
@@ -275,7 +275,7 @@ impl Channel for Feishu {
         let uuid = uuid("show", showing.key.as_str());
         let message = FeishuMessage { kind: "interactive", content: &content, uuid: &uuid };
         let sent = self.send_or_at_large(place, &to(place, None), message).await?;
-        Ok(Shown { posted: message_ref(place, sent), takes_a_yes: drawn.takes_a_yes })
+        Ok(Shown { posted: message_ref(place, sent), accepts_approval: drawn.accepts_approval })
     }
 
     async fn repaint(
@@ -289,7 +289,7 @@ impl Channel for Feishu {
         let body = json!({"content": drawn.value.to_string()});
         let path = ["open-apis", "im", "v1", "messages", &posted.message];
         let call = ApiCall { method: Method::PATCH, path: &path, query: &[], body: Some(&body) };
-        self.api.call(call).await.map(|_| drawn.takes_a_yes)
+        self.api.call(call).await.map(|_| drawn.accepts_approval)
     }
 
     async fn say_piece(

@@ -51,7 +51,7 @@ pub(super) async fn listen(feishu: &Feishu, inbox: &dyn Inbox, stop: &Cancellati
         };
         let ConnectionEnd::Broken(why) = ended else { break };
         tracing::warn!(channel = feishu.settings.name, "not connected: {why}");
-        let pause = tempo.pause(failures, &*feishu.chance);
+        let pause = tempo.pause(failures, &*feishu.rng);
         beside(&mut work, stop, feishu.clock.sleep(pause)).await;
     }
     finish(work, &*feishu.clock).await;
@@ -157,7 +157,7 @@ impl<'a> FeishuConnection<'a> {
                     heard_at = clock.now();
                     match message {
                         Some(Ok(Message::Binary(wire))) => {
-                            self.heard(&wire, &mut parts, work, tempo);
+                            self.take_frame(&wire, &mut parts, work, tempo);
                             Ok(())
                         }
                         // Pings of the WebSocket itself are answered below us.
@@ -173,7 +173,7 @@ impl<'a> FeishuConnection<'a> {
         }
     }
 
-    fn heard(
+    fn take_frame(
         &self,
         wire: &[u8],
         parts: &mut FrameAssembler,

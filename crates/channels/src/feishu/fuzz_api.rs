@@ -3,9 +3,9 @@
 use domain::time::Timestamp;
 use ports::channel::ChannelError;
 
+use super::api_result::api_result;
 use super::event::FeishuEvent;
 use super::gesture::{self, MESSAGE, PRESS};
-use super::heard::api_result;
 use crate::fuzz_api::{Gesture, OURSELVES};
 use crate::wire::ApiResult;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ports::clock::Chance;
+use ports::clock::Rng;
 use serde_json::Value;
 
 use crate::limits::{FEISHU_REST, FEISHU_TEMPO_MAX, SOCKET_SILENCE};
@@ -46,10 +46,10 @@ impl KeepaliveConfig {
     }
 
     /// How long to wait before connecting again, after so many attempts in vain.
-    pub(super) fn pause(&self, failures: u32, chance: &dyn Chance) -> Duration {
+    pub(super) fn pause(&self, failures: u32, rng: &dyn Rng) -> Duration {
         match failures {
             // Everybody was cut off at once; not everybody comes back at once.
-            0 | 1 => between(Duration::ZERO, Duration::from_secs(self.nonce), chance),
+            0 | 1 => between(Duration::ZERO, Duration::from_secs(self.nonce), rng),
             // They want no more of it. This channel would be silent for ever, so we ask once
             // in a while all the same.
             tries if self.reconnects >= 0 && i64::from(tries) > self.reconnects => FEISHU_REST,
@@ -66,7 +66,7 @@ mod tests {
 
     struct Bits(u128);
 
-    impl Chance for Bits {
+    impl Rng for Bits {
         fn bits(&self) -> u128 {
             self.0
         }

@@ -11,13 +11,13 @@ use crate::plain;
 pub fn text_message(card: &Card) -> Rendered {
     let write = |card: &Card| json!({"text": literal(&plain::card_text(card))});
     let fitted = card.fitted(|card| write(card).to_string().len() <= FEISHU_TEXT_BYTES_MAX);
-    Rendered { value: write(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
+    Rendered { value: write(&fitted), accepts_approval: fitted.asks.accepts_approval() }
 }
 
 /// The content of a `post` message: a title and paragraphs, in which nothing is markup.
 pub fn post(card: &Card) -> Rendered {
     let fitted = card.fitted(|card| paragraphs(card).to_string().len() <= FEISHU_TEXT_BYTES_MAX);
-    Rendered { value: paragraphs(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
+    Rendered { value: paragraphs(&fitted), accepts_approval: fitted.asks.accepts_approval() }
 }
 
 fn paragraphs(card: &Card) -> Value {

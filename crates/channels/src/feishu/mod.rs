@@ -2,6 +2,7 @@
 //! and by long connection. [`Feishu`] is the connector that puts them together.
 
 mod api;
+mod api_result;
 mod card;
 mod channel;
 mod check;
@@ -12,7 +13,6 @@ mod frame_assembler;
 #[cfg(feature = "fuzz-api")]
 pub(crate) mod fuzz_api;
 mod gesture;
-mod heard;
 mod hook;
 mod identity;
 mod keepalive;

@@ -84,7 +84,7 @@ mod tests {
         for days in [1, 12] {
             let card = shown(Some(SENT.plus_ms(days * DAY_MS)), link);
             let text = card.value.to_string();
-            assert!(card.takes_a_yes && text.contains("hp_allow") && text.contains("hp_deny"));
+            assert!(card.accepts_approval && text.contains("hp_allow") && text.contains("hp_deny"));
             assert!(!text.contains("没有按钮"), "{text}");
         }
         for expires_at in [Some(SENT.plus_ms(14 * DAY_MS)), Some(SENT.plus_ms(60 * DAY_MS)), None] {
@@ -93,7 +93,7 @@ mod tests {
             assert!(!text.contains("callback"), "{text}");
             assert!(text.contains("open_url") && text.contains("没有按钮"), "{text}");
             assert!(text.contains("确认 7K3F"), "words answer as ever: {text}");
-            assert!(card.takes_a_yes, "everything is shown");
+            assert!(card.accepts_approval, "everything is shown");
         }
     }
 

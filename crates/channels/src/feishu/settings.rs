@@ -26,6 +26,7 @@ pub struct FeishuSettings {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FeishuMode {
     /// A connection of ours, which needs no address that the platform could reach.
     #[default]

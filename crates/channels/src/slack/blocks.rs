@@ -13,7 +13,7 @@ use crate::limits::{
 /// `text` and `blocks` of `chat.postMessage` and `chat.update`.
 pub fn message(card: &Card) -> Rendered {
     let fitted = card.fitted(|card| flow(card).is_some());
-    Rendered { value: draw(&fitted), takes_a_yes: fitted.asks.takes_a_yes() }
+    Rendered { value: draw(&fitted), accepts_approval: fitted.asks.accepts_approval() }
 }
 
 fn draw(card: &Card) -> Value {
@@ -271,7 +271,7 @@ mod tests {
     fn what_is_cut_takes_no_yes() {
         for card in [long(90_000), crate::card::sample::one_line(4_000)] {
             let rendered = message(&card);
-            assert!(!rendered.takes_a_yes);
+            assert!(!rendered.accepts_approval);
             let text = rendered.value.to_string();
             assert!(!text.contains("hp_allow") && text.contains("hp_deny"), "{text}");
             assert!(text.contains("[cut: "), "{text}");
@@ -308,7 +308,7 @@ mod tests {
             let CardQuestion::Decide { allow: Some(allow), .. } = &card.asks else { continue };
             let rendered = message(&card);
             // What had to be cut has no such button.
-            if !rendered.takes_a_yes {
+            if !rendered.accepts_approval {
                 continue;
             }
             let blocks = rendered.value["blocks"].as_array().unwrap();

@@ -8,7 +8,7 @@ use ports::channel::{
     Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
     Showing, Shown, TextProgress, WebhookRequest,
 };
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ pub(super) struct SlackApp {
     pub(super) settings: SlackSettings,
     pub(super) api: SlackApi,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) chance: Arc<dyn Chance>,
+    pub(super) rng: Arc<dyn Rng>,
     me: OnceCell<SlackAccount>,
     /// What was asked before this cannot be known to be new.
     pub(super) started_at: Timestamp,
@@ -38,13 +38,13 @@ pub(super) struct SlackApp {
 }
 
 impl Slack {
-    pub fn new(settings: SlackSettings, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Slack {
+    pub fn new(settings: SlackSettings, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Slack {
         Slack(Arc::new(SlackApp {
             api: SlackApi::new(&settings.base_url, &clock),
             settings,
             started_at: clock.now(),
             clock,
-            chance,
+            rng,
             me: OnceCell::new(),
             tried: Recent::new(SLACK_TRIED_MAX),
             errands: Errands::default(),
@@ -165,7 +165,7 @@ impl Channel for Slack {
             message: ts.to_owned(),
             at: moment(ts),
         };
-        Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
+        Ok(Shown { posted, accepts_approval: drawn.accepts_approval })
     }
 
     async fn repaint(
@@ -178,7 +178,7 @@ impl Channel for Slack {
         body["channel"] = posted.chat.as_str().into();
         body["ts"] = posted.message.as_str().into();
         self.0.call("chat.update", &body).await.map_err(SlackFailure::painting)?;
-        Ok(drawn.takes_a_yes)
+        Ok(drawn.accepts_approval)
     }
 
     async fn say_piece(

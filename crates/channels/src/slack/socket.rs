@@ -43,13 +43,13 @@ impl SlackApp {
                 Ok(socket) => {
                     tracing::info!(channel = name, "connected");
                     let leaving = Arc::new(Notify::new());
-                    let line = Line {
+                    let connection = SlackConnection {
                         app: self.clone(),
                         inbox: inbox.clone(),
                         stop: stop.clone(),
                         leaving: leaving.clone(),
                     };
-                    let current = lines.spawn(line.run(socket)).id();
+                    let current = lines.spawn(connection.run(socket)).id();
                     loop {
                         tokio::select! {
                             biased;
@@ -77,7 +77,7 @@ impl SlackApp {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                () = self.clock.sleep(backoff.wait(self.chance.bits())) => {}
+                () = self.clock.sleep(backoff.wait(self.rng.bits())) => {}
             }
         }
         // What has begun may end; what is not acknowledged by then comes again.
@@ -103,7 +103,7 @@ impl SlackApp {
 }
 
 /// One connection.
-struct Line {
+struct SlackConnection {
     app: Arc<SlackApp>,
     inbox: Arc<dyn Inbox>,
     stop: CancellationToken,
@@ -117,7 +117,7 @@ struct SocketEnd {
     why: String,
 }
 
-impl Line {
+impl SlackConnection {
     async fn run(self, mut socket: Socket) -> SocketEnd {
         let mut lanes = Lanes::new();
         let mut lived = false;
@@ -159,7 +159,7 @@ impl Line {
                     match frame {
                         Some(Ok(Message::Text(text))) => {
                             *lived = true;
-                            self.heard(&text, lanes);
+                            self.take_frame(&text, lanes);
                         }
                         Some(Ok(Message::Close(_))) | None => return "Slack closed the connection".into(),
                         // Pings are answered below us.
@@ -180,7 +180,7 @@ impl Line {
         }
     }
 
-    fn heard(&self, text: &str, lanes: &mut Lanes<Option<Value>>) {
+    fn take_frame(&self, text: &str, lanes: &mut Lanes<Option<Value>>) {
         let Ok(mut envelope) = serde_json::from_str::<Value>(text) else {
             tracing::warn!(
                 channel = self.app.settings.name,

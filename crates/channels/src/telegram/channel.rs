@@ -8,7 +8,7 @@ use ports::channel::{
     Busy, Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
     PressReply, Showing, Shown, TextProgress, WebhookRequest,
 };
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ pub(super) struct Bot {
     pub(super) settings: TelegramSettings,
     pub(super) api: TelegramApi,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) chance: Arc<dyn Chance>,
+    pub(super) rng: Arc<dyn Rng>,
     me: OnceCell<TelegramAccount>,
     /// Queries that have their answer: each gets one.
     answered: Recent,
@@ -37,17 +37,13 @@ pub(super) struct Bot {
 }
 
 impl Telegram {
-    pub fn new(
-        settings: TelegramSettings,
-        clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
-    ) -> Telegram {
+    pub fn new(settings: TelegramSettings, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Telegram {
         let api = TelegramApi::new(&settings, &clock);
         Telegram(Arc::new(Bot {
             settings,
             api,
             clock,
-            chance,
+            rng,
             me: OnceCell::new(),
             answered: Recent::new(ANSWERED_MAX),
             errands: Errands::default(),
@@ -190,7 +186,7 @@ impl Channel for Telegram {
         };
         let posted = posted()
             .ok_or_else(|| ChannelError::Unknown("Telegram did not name the message".into()))?;
-        Ok(Shown { posted, takes_a_yes: drawn.takes_a_yes })
+        Ok(Shown { posted, accepts_approval: drawn.accepts_approval })
     }
 
     async fn repaint(
@@ -203,8 +199,8 @@ impl Channel for Telegram {
         let body = json!({"chat_id": chat_id(&posted.chat)?, "message_id": message_id});
         let drawn = self.0.drawn(showing, !posted.direct);
         match self.0.api.call("editMessageText", &with(body, drawn.value)).await {
-            Ok(_) => Ok(drawn.takes_a_yes),
-            Err(failed) => failed.painting().map(|()| drawn.takes_a_yes),
+            Ok(_) => Ok(drawn.accepts_approval),
+            Err(failed) => failed.painting().map(|()| drawn.accepts_approval),
         }
     }
 

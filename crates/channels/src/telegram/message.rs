@@ -23,7 +23,7 @@ pub fn message(card: &Card) -> Rendered {
         "link_preview_options": {"is_disabled": true},
         "reply_markup": {"inline_keyboard": keyboard(&fitted.asks)},
     });
-    Rendered { value, takes_a_yes: fitted.asks.takes_a_yes() }
+    Rendered { value, accepts_approval: fitted.asks.accepts_approval() }
 }
 
 /// A piece of the text and how it is set.
@@ -190,7 +190,7 @@ mod tests {
             keys(&armed),
             [vec!["h1:7Q2:b:k3x9ab", "h1:7Q2:d:k3x9ab"], vec!["h1:7Q2:a:k3x9ab"]]
         );
-        assert!(message(&armed).takes_a_yes);
+        assert!(message(&armed).accepts_approval);
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(draw(options), (100, false), "all have one");
         let rendered = message(&many);
         let whole = many.body.text().contains("100.");
-        assert!(whole && rendered.takes_a_yes, "the last one can be chosen in words");
+        assert!(whole && rendered.accepts_approval, "the last one can be chosen in words");
     }
 
     #[test]
@@ -218,12 +218,12 @@ mod tests {
         let silent = Card { hint: None, deny_hint: None, ..several.clone() };
         let rendered = message(&silent);
         let text = rendered.value["text"].as_str().unwrap();
-        assert!(!rendered.takes_a_yes && !text.contains("with the numbers"), "{text}");
+        assert!(!rendered.accepts_approval && !text.contains("with the numbers"), "{text}");
         assert!(text.contains("Answer on the page."), "{text}");
         // Where words answer, several options are chosen by their numbers, and there is a key for the no.
         let rendered = message(&several);
         let text = rendered.value["text"].as_str().unwrap();
-        assert!(rendered.takes_a_yes && text.contains("as in: 1 and 3"), "{text}");
+        assert!(rendered.accepts_approval && text.contains("as in: 1 and 3"), "{text}");
         let keys = rendered.value["reply_markup"]["inline_keyboard"].to_string();
         assert!(keys.contains(":d:") && !keys.contains(":1:"), "{keys}");
     }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_is_cut_takes_no_yes() {
         let rendered = message(&long(20_000));
-        assert!(!rendered.takes_a_yes);
+        assert!(!rendered.accepts_approval);
         let text = rendered.value.to_string();
         assert!(!text.contains(":a:") && text.contains(":d:") && text.contains("[cut: "), "{text}");
         assert!(is_whole(&message(&long(1_000))));

@@ -50,11 +50,11 @@ impl Bot {
                     offset = next.or(offset);
                     continue;
                 }
-                Err(Trouble::Busy) => backoff.wait(self.chance.bits()),
+                Err(Trouble::Busy) => backoff.wait(self.rng.bits()),
                 Err(Trouble::Failed(failed)) => {
                     tracing::warn!(channel = self.settings.name, "no updates: {failed}");
                     self.mend(&failed).await;
-                    let wait = backoff.wait(self.chance.bits());
+                    let wait = backoff.wait(self.rng.bits());
                     match failed {
                         TelegramFailure::Wait { after: Some(after), .. } => {
                             after.min(PAUSE_MAX).max(wait)
@@ -145,7 +145,7 @@ impl Bot {
         let mut backoff = Backoff::new(RECONNECT_FIRST, RECONNECT_MOST);
         while let Err(failed) = self.api.call("setWebhook", &body).await {
             tracing::warn!(channel = self.settings.name, "the webhook is not set: {failed}");
-            self.clock.sleep(backoff.wait(self.chance.bits())).await;
+            self.clock.sleep(backoff.wait(self.rng.bits())).await;
         }
     }
 }

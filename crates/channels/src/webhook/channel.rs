@@ -8,15 +8,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use egress::{AddressGuard, HostResolver, SystemResolver, describe_causes, find_forbidden};
+use ports::callback::CallbackError;
 use ports::channel::{
     Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
     Showing, Shown, Step, TextProgress, WebhookRequest,
 };
 use ports::clock::Clock;
-use ports::courier::CourierError;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Url};
-use tokio_util::sync::CancellationToken;
 
 use super::event::WebhookEvent;
 use super::secret::WebhookSecret;
@@ -86,10 +85,10 @@ impl Webhook {
         let location = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok());
         // What else the receiver says is not read: it could go on for ever.
         verdict(answer.status(), location, &self.url).map_err(|error| match error {
-            CourierError::Again(why) => {
+            CallbackError::Again(why) => {
                 ChannelError::Again { after: asked_for(answer.headers(), self.clock.now()), why }
             }
-            CourierError::Never(why) => ChannelError::Never(why),
+            CallbackError::Never(why) => ChannelError::Never(why),
         })
     }
 
@@ -225,7 +224,7 @@ impl Channel for Webhook {
         let posted =
             MessageRef { chat, thread, direct, message: event.id, at: Some(self.clock.now()) };
         // The whole of it was told, and a decision names its digest.
-        Ok(Shown { posted, takes_a_yes: true })
+        Ok(Shown { posted, accepts_approval: true })
     }
 
     async fn repaint(&self, _: &MessageRef, showing: &Showing<'_>) -> Result<bool, ChannelError> {
@@ -249,10 +248,6 @@ impl Channel for Webhook {
         _: usize,
     ) -> Result<TextProgress, ChannelError> {
         Err(ChannelError::Never("a webhook is told of holds, and nothing else".into()))
-    }
-
-    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
-        stop.cancelled().await;
     }
 
     async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply {

@@ -6,13 +6,13 @@
 //! Every part is looked at and nothing is passed over: an approver must not think they said something
 //! that was ignored. A call is not edited from here; that is done on the page.
 
-use domain::answer::{Answer, DenyReason, Scope};
+use domain::answer::{Answer, ApprovalScope, DenyReason};
 use domain::digest::Digest;
 use domain::hold::Hold;
 use domain::id::HoldId;
 use domain::json::Arguments;
 use domain::visible::visible;
-use ports::channel::{HookReply, Inbox, Operator, ReportedDecision, Ruling, WebhookRequest};
+use ports::channel::{HookReply, Inbox, Operator, ReportedDecision, ReportedReply, WebhookRequest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -79,11 +79,11 @@ pub(super) async fn take(
         return hook_reply(403, "you may not speak for them", None);
     }
     match inbox.decided(&settings.name, decided).await {
-        Ok(Ruling::Taken(hold)) => hook_reply(200, "taken", Some(&hold)),
-        Ok(Ruling::Already(hold)) => hook_reply(409, "another answer stands", Some(&hold)),
-        Ok(Ruling::Changed(hold)) => hook_reply(409, "it has changed since", Some(&hold)),
-        Ok(Ruling::NotEntitled) => hook_reply(403, "they may not answer this", None),
-        Ok(Ruling::Invalid(why)) => hook_reply(422, &why, None),
+        Ok(ReportedReply::Taken(hold)) => hook_reply(200, "taken", Some(&hold)),
+        Ok(ReportedReply::Already(hold)) => hook_reply(409, "another answer stands", Some(&hold)),
+        Ok(ReportedReply::Changed(hold)) => hook_reply(409, "it has changed since", Some(&hold)),
+        Ok(ReportedReply::NotEntitled) => hook_reply(403, "they may not answer this", None),
+        Ok(ReportedReply::Invalid(why)) => hook_reply(422, &why, None),
         Err(_) => status(503),
     }
 }
@@ -116,7 +116,7 @@ fn read_answer(said: DecisionAnswer) -> Result<Answer, String> {
             fill: None,
         } => match (verdict.as_str(), note, reason, content) {
             ("approve", note, None, None) => {
-                Ok(Answer::Approve { scope: Scope::Once, arguments: None, note })
+                Ok(Answer::Approve { scope: ApprovalScope::Once, arguments: None, note })
             }
             ("deny", None, reason, None) => {
                 Ok(Answer::Deny { reason: reason.map(DenyReason::from), stop: false })

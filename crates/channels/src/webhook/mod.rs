@@ -5,8 +5,8 @@
 //! `egress` keeps us from being sent into our own network.
 
 mod body;
+mod callback_sender;
 mod channel;
-mod courier;
 mod decision;
 mod event;
 #[cfg(feature = "fuzz-api")]
@@ -20,8 +20,8 @@ mod target;
 mod tests;
 mod verdict;
 
+pub use callback_sender::{WebhookCallbackSender, WebhookSettings};
 pub use channel::{ChannelSettings, Webhook};
-pub use courier::{WebhookCourier, WebhookSettings};
 pub use egress::HostResolver;
 pub use inbound::verify;
 pub use secret::{BadSecret, WebhookSecret};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
 use domain::hold::{
@@ -80,13 +80,14 @@ fn gating(schema: Value, arguments: Value) -> Hold {
         expires_at: Some(at(3600)),
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }
 }
 
 pub(crate) fn approve(arguments: Option<Arguments>) -> Answer {
-    Answer::Approve { scope: Scope::Once, arguments, note: None }
+    Answer::Approve { scope: ApprovalScope::Once, arguments, note: None }
 }
 
 pub(crate) fn decided(mut hold: Hold, answer: Answer) -> Hold {

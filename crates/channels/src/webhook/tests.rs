@@ -11,14 +11,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::hold::HoldOrigin;
 use domain::time::Timestamp;
+use ports::callback::{CallbackError, CallbackSender};
 use ports::clock::Clock;
-use ports::courier::{Courier, CourierError};
 use ring::hmac;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::sample::{SECRET_ENV, at, hold, hold_for};
-use super::{HostResolver, WebhookCourier, WebhookSecret, WebhookSettings};
+use super::{HostResolver, WebhookCallbackSender, WebhookSecret, WebhookSettings};
 
 /// The signing secret, as the operator and the receiver know it.
 const RAW: &str = "canary-key-of-the-receiver";
@@ -58,9 +58,9 @@ fn settings(allow_private_addresses: bool) -> WebhookSettings {
     WebhookSettings { secrets, allow_private_addresses, timeout: Duration::from_secs(5) }
 }
 
-fn courier(allow_private_addresses: bool, names: Arc<Changing>) -> WebhookCourier {
+fn sender(allow_private_addresses: bool, names: Arc<Changing>) -> WebhookCallbackSender {
     let clock = Arc::new(Ticking(AtomicU64::new(0)));
-    WebhookCourier::with_names(settings(allow_private_addresses), clock, names)
+    WebhookCallbackSender::with_names(settings(allow_private_addresses), clock, names)
 }
 
 struct Received {
@@ -121,16 +121,16 @@ fn assert_nobody_came(listener: TcpListener) {
     assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }
 
-fn again(result: Result<(), CourierError>) -> String {
+fn again(result: Result<(), CallbackError>) -> String {
     match result {
-        Err(CourierError::Again(why)) => why,
+        Err(CallbackError::Again(why)) => why,
         other => panic!("wanted to be told to try again, got {other:?}"),
     }
 }
 
-fn never(result: Result<(), CourierError>) -> String {
+fn never(result: Result<(), CallbackError>) -> String {
     match result {
-        Err(CourierError::Never(why)) => why,
+        Err(CallbackError::Never(why)) => why,
         other => panic!("wanted to be told never, got {other:?}"),
     }
 }
@@ -138,10 +138,9 @@ fn never(result: Result<(), CourierError>) -> String {
 #[tokio::test]
 async fn a_receiver_gets_one_signed_post() {
     let (listener, port) = listener().await;
-    let courier = courier(true, names(&["127.0.0.1"]));
+    let sender = sender(true, names(&["127.0.0.1"]));
     let hold = hold_for(&format!("http://receiver.example:{port}/hook?run=7"));
-    let (result, received) =
-        tokio::join!(courier.deliver(KEY, &hold), receive(&listener, ACCEPTED));
+    let (result, received) = tokio::join!(sender.deliver(KEY, &hold), receive(&listener, ACCEPTED));
     result.unwrap();
     assert!(received.head.starts_with("POST /hook?run=7 HTTP/1.1\r\n"), "{}", received.head);
     assert_eq!(received.header("host"), format!("receiver.example:{port}"));
@@ -160,12 +159,12 @@ async fn a_receiver_gets_one_signed_post() {
 #[tokio::test]
 async fn i35_a_repeat_has_the_same_id_and_body_and_a_fresh_signature() {
     let (listener, port) = listener().await;
-    let courier = courier(true, names(&["127.0.0.1"]));
+    let sender = sender(true, names(&["127.0.0.1"]));
     let hold = hold_for(&format!("http://127.0.0.1:{port}/"));
     let broken = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n";
-    let (result, first) = tokio::join!(courier.deliver(KEY, &hold), receive(&listener, broken));
+    let (result, first) = tokio::join!(sender.deliver(KEY, &hold), receive(&listener, broken));
     assert_eq!(again(result), "the receiver answered 503");
-    let (result, second) = tokio::join!(courier.deliver(KEY, &hold), receive(&listener, ACCEPTED));
+    let (result, second) = tokio::join!(sender.deliver(KEY, &hold), receive(&listener, ACCEPTED));
     result.unwrap();
     assert_eq!(first.header("webhook-id"), second.header("webhook-id"));
     assert_eq!(first.body, second.body);
@@ -178,13 +177,13 @@ async fn i35_a_repeat_has_the_same_id_and_body_and_a_fresh_signature() {
 async fn a_redirect_is_not_followed() {
     let (listener, port) = listener().await;
     let (elsewhere, other_port) = self::listener().await;
-    let courier = courier(true, names(&["127.0.0.1"]));
+    let sender = sender(true, names(&["127.0.0.1"]));
     let hold = hold_for(&format!("http://receiver.example:{port}/"));
     for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
         let answer = format!(
             "HTTP/1.1 {status}\r\nlocation: http://127.0.0.1:{other_port}/\r\ncontent-length: 0\r\n\r\n"
         );
-        let (result, _) = tokio::join!(courier.deliver(KEY, &hold), receive(&listener, &answer));
+        let (result, _) = tokio::join!(sender.deliver(KEY, &hold), receive(&listener, &answer));
         assert!(never(result).contains("redirects are not followed"));
     }
     assert_nobody_came(elsewhere);
@@ -193,11 +192,11 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn a_name_that_leads_inside_is_refused_before_anybody_is_called() {
     let (listener, port) = listener().await;
-    let courier = courier(false, names(&["127.0.0.1"]));
+    let sender = sender(false, names(&["127.0.0.1"]));
     let url = format!("https://receiver.example:{port}/");
-    assert_eq!(courier.accepts(&url, SECRET_ENV), Ok(()), "only the delivery looks the name up");
+    assert_eq!(sender.accepts(&url, SECRET_ENV), Ok(()), "only the delivery looks the name up");
     assert_eq!(
-        never(courier.deliver(KEY, &hold_for(&url)).await),
+        never(sender.deliver(KEY, &hold_for(&url)).await),
         "127.0.0.1 is a loopback address, and only public addresses may be called"
     );
     assert_nobody_came(listener);
@@ -208,14 +207,14 @@ async fn a_name_is_looked_up_once_for_each_delivery_and_checked_each_time() {
     let (listener, port) = listener().await;
     // Had the check and the connection each asked, the second answer would have been called.
     let names = names(&["127.0.0.1", "10.0.0.1"]);
-    let courier = courier(true, names.clone());
+    let sender = sender(true, names.clone());
     let hold = hold_for(&format!("http://receiver.example:{port}/"));
-    let (result, _) = tokio::join!(courier.deliver(KEY, &hold), receive(&listener, ACCEPTED));
+    let (result, _) = tokio::join!(sender.deliver(KEY, &hold), receive(&listener, ACCEPTED));
     result.unwrap();
     assert_eq!(names.1.load(Ordering::Relaxed), 1);
 
     let turning = self::names(&["10.0.0.1", "169.254.169.254"]);
-    let guarded = self::courier(false, turning.clone());
+    let guarded = self::sender(false, turning.clone());
     let hold = hold_for("https://receiver.example/");
     assert!(never(guarded.deliver(KEY, &hold).await).contains("10.0.0.1 is a private address"));
     assert!(never(guarded.deliver(KEY, &hold).await).contains("metadata service"));
@@ -225,11 +224,11 @@ async fn a_name_is_looked_up_once_for_each_delivery_and_checked_each_time() {
 #[tokio::test]
 async fn what_may_have_changed_since_the_hold_was_opened_is_checked_again() {
     let (listener, port) = listener().await;
-    let guarded = courier(false, names(&[]));
+    let guarded = sender(false, names(&[]));
     for url in [format!("http://127.0.0.1:{port}/"), format!("https://127.0.0.1:{port}/")] {
         never(guarded.deliver(KEY, &hold_for(&url)).await);
     }
-    let open = courier(true, names(&[]));
+    let open = sender(true, names(&[]));
     let mut other_secret = hold_for(&format!("http://127.0.0.1:{port}/"));
     let HoldOrigin::Program { callback: Some(callback) } = &mut other_secret.origin else {
         panic!()
@@ -247,11 +246,11 @@ async fn what_may_have_changed_since_the_hold_was_opened_is_checked_again() {
 
 #[tokio::test]
 async fn a_receiver_that_is_away_is_tried_again_and_its_token_is_not_told() {
-    let courier = courier(true, names(&["127.0.0.1"]));
+    let sender = sender(true, names(&["127.0.0.1"]));
     let (listener, port) = listener().await;
     drop(listener);
     let url = format!("http://receiver.example:{port}/hook?token=hunter5");
-    let refused = again(courier.deliver(KEY, &hold_for(&url)).await);
+    let refused = again(sender.deliver(KEY, &hold_for(&url)).await);
     assert!(refused.contains("refused"), "{refused}");
     assert!(!refused.contains("hunter"), "{refused}");
 }
@@ -261,17 +260,17 @@ async fn a_receiver_that_hangs_is_tried_again() {
     let (listener, port) = listener().await;
     let clock = Arc::new(Ticking(AtomicU64::new(0)));
     let timeout = Duration::from_millis(50);
-    let courier = WebhookCourier::new(WebhookSettings { timeout, ..settings(true) }, clock);
+    let sender = WebhookCallbackSender::new(WebhookSettings { timeout, ..settings(true) }, clock);
     let hold = hold_for(&format!("http://127.0.0.1:{port}/hook?token=hunter5"));
     // The connection is made by the kernel; nobody ever reads from it.
-    assert_eq!(again(courier.deliver(KEY, &hold).await), "no answer within 50 ms");
+    assert_eq!(again(sender.deliver(KEY, &hold).await), "no answer within 50 ms");
     drop(listener);
 }
 
 #[tokio::test]
 async fn tls_is_spoken_and_insisted_on() {
     let (listener, port) = listener().await;
-    let courier = courier(true, names(&["127.0.0.1"]));
+    let sender = sender(true, names(&["127.0.0.1"]));
     let hold = hold_for(&format!("https://receiver.example:{port}/"));
     let plain = async {
         let (mut stream, _) = listener.accept().await.unwrap();
@@ -280,25 +279,25 @@ async fn tls_is_spoken_and_insisted_on() {
         stream.write_all(ACCEPTED.as_bytes()).await.unwrap();
         hello
     };
-    let (result, hello) = tokio::join!(courier.deliver(KEY, &hold), plain);
+    let (result, hello) = tokio::join!(sender.deliver(KEY, &hold), plain);
     assert_eq!(hello[..2], [22, 3], "a TLS handshake, and nothing in the clear");
     again(result);
 }
 
 #[test]
 fn a_callback_needs_a_secret_that_the_configuration_lists() {
-    let courier = courier(false, names(&[]));
-    assert_eq!(courier.accepts("https://ci.example/hook", SECRET_ENV), Ok(()));
+    let sender = sender(false, names(&[]));
+    assert_eq!(sender.accepts("https://ci.example/hook", SECRET_ENV), Ok(()));
     for stranger in ["HOME", "", "hunter2", "ci_callback_secret"] {
-        let why = courier.accepts("https://ci.example/hook", stranger).unwrap_err();
+        let why = sender.accepts("https://ci.example/hook", stranger).unwrap_err();
         assert_eq!(why, "the callback's secret_env is not one that the configuration lists");
     }
-    assert!(courier.accepts("https://10.0.0.1/", SECRET_ENV).unwrap_err().contains("private"));
+    assert!(sender.accepts("https://10.0.0.1/", SECRET_ENV).unwrap_err().contains("private"));
 }
 
 #[test]
 fn i45_debug_never_prints_a_secret() {
-    for printed in [format!("{:?}", settings(true)), format!("{:?}", courier(true, names(&[])))] {
+    for printed in [format!("{:?}", settings(true)), format!("{:?}", sender(true, names(&[])))] {
         assert!(printed.contains(SECRET_ENV) && !printed.contains(RAW), "{printed}");
     }
 }

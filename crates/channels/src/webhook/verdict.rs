@@ -1,6 +1,6 @@
 //! What a receiver's answer means: accepted, to be tried again, or hopeless.
 
-use ports::courier::CourierError;
+use ports::callback::CallbackError;
 use reqwest::{StatusCode, Url};
 
 /// A redirect is never followed: the address was checked, the one it points to was not.
@@ -8,7 +8,7 @@ pub(super) fn verdict(
     status: StatusCode,
     location: Option<&str>,
     asked: &Url,
-) -> Result<(), CourierError> {
+) -> Result<(), CallbackError> {
     let number = status.as_u16();
     if status.is_success() {
         return Ok(());
@@ -19,18 +19,18 @@ pub(super) fn verdict(
              the callback's url must name the final address"
         );
         return Err(match location.map(|location| asked.join(location)) {
-            Some(Ok(there)) if there.host_str() != asked.host_str() => CourierError::Never(why),
+            Some(Ok(there)) if there.host_str() != asked.host_str() => CallbackError::Never(why),
             // A move within one host is often a deployment under way.
-            _ => CourierError::Again(why),
+            _ => CallbackError::Again(why),
         });
     }
     if status == StatusCode::GONE {
-        return Err(CourierError::Never(
+        return Err(CallbackError::Never(
             "the receiver answered 410: it wants no more of this".into(),
         ));
     }
     // Also a 401 or 404: that is what a receiver says while it is being set up.
-    Err(CourierError::Again(format!("the receiver answered {number}")))
+    Err(CallbackError::Again(format!("the receiver answered {number}")))
 }
 
 #[cfg(test)]
@@ -41,8 +41,8 @@ mod tests {
         let asked = Url::parse("https://ci.example/hook").unwrap();
         match verdict(StatusCode::from_u16(status).unwrap(), location, &asked) {
             Ok(()) => "accepted",
-            Err(CourierError::Again(_)) => "again",
-            Err(CourierError::Never(_)) => "never",
+            Err(CallbackError::Again(_)) => "again",
+            Err(CallbackError::Never(_)) => "never",
         }
     }
 

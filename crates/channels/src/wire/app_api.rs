@@ -26,7 +26,7 @@ pub(crate) enum ApiResult {
 /// How a platform differs from others of its kind.
 pub(crate) struct AppPlatform {
     pub(crate) name: &'static str,
-    pub(crate) heard: fn(&RestReply) -> ApiResult,
+    pub(crate) api_result: fn(&RestReply) -> ApiResult,
     /// The header that carries a token.
     pub(crate) token_header: fn(&str) -> (&'static str, String),
     /// Where a token is asked for.
@@ -80,7 +80,7 @@ impl AppApi {
             let token = self.token(refused.as_deref()).await?;
             let (header, value) = (self.platform.token_header)(&token);
             let answer = self.send(&call, vec![(header, &value)]).await?;
-            match self.heard(answer) {
+            match self.api_result(answer) {
                 ApiResult::Done(answer) => return Ok(answer),
                 ApiResult::Failed(error) => return Err(error),
                 ApiResult::BadToken if refused.is_none() => refused = Some(token),
@@ -105,7 +105,7 @@ impl AppApi {
     ) -> Result<Value, ChannelError> {
         let call = ApiCall { method: Method::POST, path, query: &[], body: Some(body) };
         let answer = self.send(&call, vec![header]).await?;
-        match self.heard(answer) {
+        match self.api_result(answer) {
             ApiResult::Done(answer) => Ok(answer),
             ApiResult::Failed(error) => Err(error),
             ApiResult::BadToken => Err(ChannelError::Never(refused.to_owned())),
@@ -115,7 +115,11 @@ impl AppApi {
     /// To an address that they gave us, which is its own leave.
     pub(crate) async fn post(&self, url: Url, body: &Value) -> Result<ApiResult, ChannelError> {
         let request = Request { method: Method::POST, url, headers: Vec::new(), body: Some(body) };
-        self.rest.ask(request).await.map(|answer| self.heard(answer)).map_err(RestFailure::sending)
+        self.rest
+            .ask(request)
+            .await
+            .map(|answer| self.api_result(answer))
+            .map_err(RestFailure::sending)
     }
 
     /// Asks for a token only to see whether the secret is right, and what time it is there.
@@ -144,7 +148,7 @@ impl AppApi {
             answer => answer?,
         };
         let date = answer.date();
-        match self.heard(answer) {
+        match self.api_result(answer) {
             ApiResult::Done(answer) => {
                 let (token, seconds) = (&answer[token_keys.0], &answer[token_keys.1]);
                 let (Some(value), Some(seconds)) = (token.as_str(), seconds.as_u64()) else {
@@ -176,8 +180,8 @@ impl AppApi {
         self.rest.ask(request).await.map_err(RestFailure::sending)
     }
 
-    fn heard(&self, answer: RestReply) -> ApiResult {
-        match (self.platform.heard)(&answer) {
+    fn api_result(&self, answer: RestReply) -> ApiResult {
+        match (self.platform.api_result)(&answer) {
             ApiResult::Failed(ChannelError::Never(why)) => {
                 ApiResult::Failed(ChannelError::Never(self.secret.scrub(&why)))
             }

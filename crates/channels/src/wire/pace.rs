@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use ports::clock::Chance;
+use ports::clock::Rng;
 
 /// Anything from `least` to `most`.
-pub(crate) fn between(least: Duration, most: Duration, chance: &dyn Chance) -> Duration {
+pub(crate) fn between(least: Duration, most: Duration, rng: &dyn Rng) -> Duration {
     let span = most.saturating_sub(least).as_millis() + 1;
-    let extra = u64::try_from(chance.bits() % span).unwrap_or(u64::MAX);
+    let extra = u64::try_from(rng.bits() % span).unwrap_or(u64::MAX);
     least.saturating_add(Duration::from_millis(extra))
 }
 
@@ -17,7 +17,7 @@ mod tests {
 
     struct Bits(u128);
 
-    impl Chance for Bits {
+    impl Rng for Bits {
         fn bits(&self) -> u128 {
             self.0
         }

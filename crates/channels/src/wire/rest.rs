@@ -111,7 +111,7 @@ impl Rest {
         // An error means that the same one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
-            // A secret must not follow a redirect to another house.
+            // A secret must not follow a redirect to another server.
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             // The WebSockets beside it go straight; half a way through a proxy would only look as if

@@ -87,7 +87,7 @@ impl Steps {
         true
     }
 
-    fn told(&mut self, position: u64) {
+    fn mark_told(&mut self, position: u64) {
         self.waiting.retain(|step| step.position > position);
     }
 }
@@ -95,7 +95,7 @@ impl Steps {
 /// What a change of a hold means to its followers; `None` if they have nothing of it.
 pub(crate) fn kind_of(change: &HoldChange) -> Option<StepKind> {
     match change {
-        HoldChange::Revealed(_) => None,
+        HoldChange::Revealed(_) | HoldChange::Commented(_) => None,
         HoldChange::Outcome(HoldOutcome::Executing) => Some(StepKind::Started),
         HoldChange::Outcome(HoldOutcome::Unknown) => Some(StepKind::InDoubt),
         HoldChange::Outcome(_) => Some(StepKind::Settled),
@@ -110,15 +110,17 @@ fn is_last(kind: StepKind, hold: &Hold) -> bool {
 }
 
 impl ChatService {
-    /// To be told on every line that tells each step.
+    /// To be told on every channel that tells each step.
     pub(crate) async fn step(
         &self,
         hold: HoldId,
         step: Step,
         planned: &mut Planned,
     ) -> Result<(), Error> {
-        for wire in self.0.lines.values().filter(|wire| wire.line.channel.every_step()) {
-            for key in self.prompts(wire, hold).await? {
+        for runtime in
+            self.0.channels.values().filter(|runtime| runtime.connector.channel.every_step())
+        {
+            for key in self.prompts(runtime, hold).await? {
                 let take = |delivery: &mut PromptRecord, due_at: Option<Timestamp>| {
                     let over = matches!(delivery.stage, Stage::Over { .. });
                     if over || !delivery.steps.take(StoredStep::from(&step)) {
@@ -130,7 +132,7 @@ impl ChatService {
                     let now = self.0.clock.now();
                     Some(Next::due(due_at.filter(|_| waits).unwrap_or(now)))
                 };
-                self.plan(wire, &key, take, planned).await?;
+                self.plan(runtime, &key, take, planned).await?;
             }
         }
         Ok(())
@@ -139,7 +141,7 @@ impl ChatService {
     /// Tells the oldest step that was not told yet.
     pub(super) async fn tell(
         &self,
-        wire: &Arc<ChannelRuntime>,
+        runtime: &Arc<ChannelRuntime>,
         note: &str,
         taken: &ClaimedPrompt,
         posted: &StoredPosted,
@@ -151,46 +153,46 @@ impl ChatService {
                 let more = delivery.painted < delivery.wanted;
                 Some(Next { due_at: more.then(|| self.0.clock.now()), ..Next::rests() })
             };
-            return self.change(wire, note, rest).await;
+            return self.change(runtime, note, rest).await;
         };
         let step = stored.step();
         let link = self.link(&taken.hold);
         let showing = self.showing(taken, link.as_deref());
         let there = posted.posted();
-        let telling = wire.line.channel.tell(&there, &showing, &step);
-        let Err(error) = self.in_time(wire, telling).await else {
-            return self.told(wire, note, taken, posted, &step).await;
+        let telling = runtime.connector.channel.tell(&there, &showing, &step);
+        let Err(error) = self.in_time(runtime, telling).await else {
+            return self.finish_step(runtime, note, taken, posted, &step).await;
         };
         let attempts = taken.delivery.attempts;
-        let (channel, hold) = (&wire.name, taken.hold.id);
-        match self.again_at(wire, &error, attempts) {
+        let (channel, hold) = (&runtime.name, taken.hold.id);
+        match self.again_at(runtime, &error, attempts) {
             Some(at) => {
                 tracing::warn!(%channel, %hold, %error, attempts, "a step will be told again");
-                self.change(wire, note, |_: &mut PromptRecord, _| Some(Next::due(at))).await
+                self.change(runtime, note, |_: &mut PromptRecord, _| Some(Next::due(at))).await
             }
             None => {
                 tracing::error!(%channel, %hold, %error, attempts, kind = ?step.kind, "a step was given up");
                 match error {
                     // Nothing of this hold will be heard there.
                     ChannelError::Never(_) | ChannelError::Gone(_) => {
-                        self.end(wire, note, Reason::DispatchFailed).await
+                        self.end(runtime, note, Reason::DispatchFailed).await
                     }
-                    _ => self.told(wire, note, taken, posted, &step).await,
+                    _ => self.finish_step(runtime, note, taken, posted, &step).await,
                 }
             }
         }
     }
 
-    async fn told(
+    async fn finish_step(
         &self,
-        wire: &ChannelRuntime,
+        runtime: &ChannelRuntime,
         note: &str,
         taken: &ClaimedPrompt,
         posted: &StoredPosted,
         step: &Step,
     ) -> Result<(), Error> {
         let change = |delivery: &mut PromptRecord, _| {
-            delivery.steps.told(step.position);
+            delivery.steps.mark_told(step.position);
             delivery.attempts = 0;
             delivery.painted = delivery.wanted - delivery.steps.waiting();
             if delivery.steps.waiting() > 0 {
@@ -202,10 +204,11 @@ impl ChatService {
             let reason = Reason::of(&taken.hold);
             delivery.stage = Stage::Over { posted: Some(posted.clone()), reason };
             let mut next = self.resting(delivery);
-            next.beside = self.leaves(wire, taken.hold.id, Some(&posted.chat), taken.key.as_str());
+            next.beside =
+                self.leaves(runtime, taken.hold.id, Some(&posted.chat), taken.key.as_str());
             Some(next)
         };
-        self.change(wire, note, change).await
+        self.change(runtime, note, change).await
     }
 }
 
@@ -270,7 +273,7 @@ mod tests {
         assert!(taken.iter().all(|as_wanted| *as_wanted), "{taken:?}");
         let told: Vec<u64> = steps.waiting.iter().map(|step| step.position).collect();
         assert_eq!(told, [3, 4, 5, 7, 9, 10]);
-        steps.told(5);
+        steps.mark_told(5);
         assert_eq!(steps.waiting(), 3);
     }
 

@@ -11,7 +11,6 @@ use ports::channel::{
 };
 use ports::clock::Clock;
 use tokio::sync::{Notify, Semaphore};
-use tokio_util::sync::CancellationToken;
 
 /// What happens to the next thing that is sent.
 #[derive(Clone, Debug)]
@@ -82,7 +81,7 @@ pub(crate) struct Chat {
     clock: Arc<dyn Clock>,
     pub(crate) screen: Mutex<Screen>,
     pub(crate) faults: Mutex<VecDeque<Fault>>,
-    pub(crate) takes_a_yes: Mutex<bool>,
+    pub(crate) accepts_approval: Mutex<bool>,
     /// The platform asks once more by itself.
     pub(crate) has_dialog: Mutex<bool>,
     pub(crate) patience: Mutex<Option<Duration>>,
@@ -104,7 +103,7 @@ impl Chat {
             clock,
             screen: Mutex::default(),
             faults: Mutex::default(),
-            takes_a_yes: Mutex::new(true),
+            accepts_approval: Mutex::new(true),
             has_dialog: Mutex::new(false),
             patience: Mutex::default(),
             talks: Mutex::new(true),
@@ -256,7 +255,7 @@ impl Channel for Chat {
         place: &Destination,
         showing: &Showing<'_>,
     ) -> Result<Shown, ChannelError> {
-        let takes_a_yes = *self.takes_a_yes.lock().unwrap();
+        let accepts_approval = *self.accepts_approval.lock().unwrap();
         self.screen.lock().unwrap().shows += 1;
         self.changed.notify_waiters();
         self.meddled(|| {
@@ -269,7 +268,7 @@ impl Channel for Chat {
                 Destination::Person(_) => true,
             };
             if let Some(card) = screen.cards.get(showing.key.as_str()).filter(here) {
-                return Shown { posted: card.posted.clone(), takes_a_yes };
+                return Shown { posted: card.posted.clone(), accepts_approval };
             }
             screen.next += 1;
             let (chat, thread, direct) = match place.clone() {
@@ -296,7 +295,7 @@ impl Channel for Chat {
             };
             let name = if forgetful { &posted.message } else { showing.key.as_str() };
             screen.cards.insert(name.to_owned(), card);
-            Shown { posted, takes_a_yes }
+            Shown { posted, accepts_approval }
         })
         .await
     }
@@ -306,7 +305,7 @@ impl Channel for Chat {
         posted: &MessageRef,
         showing: &Showing<'_>,
     ) -> Result<bool, ChannelError> {
-        let takes_a_yes = *self.takes_a_yes.lock().unwrap();
+        let accepts_approval = *self.accepts_approval.lock().unwrap();
         self.meddled(|| {
             let mut screen = self.screen.lock().unwrap();
             let mut cards = screen.cards.values_mut();
@@ -315,7 +314,7 @@ impl Channel for Chat {
             card.states.push(Chat::painted(showing));
             card.nonce = showing.nonce.clone();
             card.code = showing.code.map(str::to_owned);
-            takes_a_yes
+            accepts_approval
         })
         .await
     }
@@ -349,10 +348,6 @@ impl Channel for Chat {
             if last { TextProgress::All } else { TextProgress::More }
         })
         .await
-    }
-
-    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
-        stop.cancelled().await;
     }
 
     async fn hook(&self, request: WebhookRequest, _: &dyn Inbox) -> HookReply {

@@ -1,6 +1,7 @@
 //! A group gets another name, as those of Telegram's do, and is the same group.
 
 use domain::hold::HoldState;
+use holdpoint_chat::Limits;
 use ports::channel::{ButtonAction, Inbox as _, PressReply};
 
 use crate::chat::{Card, Fault};
@@ -105,7 +106,8 @@ async fn a_chat_that_moves_in_a_circle_is_given_up() {
     world.chat.will(circle);
     world.model.will("", &[("wipe", serde_json::json!({"n": 1}))]);
     world.write("ana", "please wipe").await;
-    let given_up = |screen: &crate::chat::Screen| (screen.shows >= 24).then_some(());
+    let attempts = Limits::default().attempts as usize;
+    let given_up = |screen: &crate::chat::Screen| (screen.shows >= attempts).then_some(());
     world.in_time(world.chat.until("given up", given_up)).await;
     // That it was given up is written down, and then it is not taken up again.
     let hold = world.hold(world.other.card("pending").await.hold).await;
@@ -115,5 +117,5 @@ async fn a_chat_that_moves_in_a_circle_is_given_up() {
         }
     };
     world.in_time(over).await;
-    assert_eq!(world.chat.screen.lock().unwrap().shows, 24);
+    assert_eq!(world.chat.screen.lock().unwrap().shows, attempts);
 }

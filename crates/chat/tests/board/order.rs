@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use domain::answer::Answer;
 use domain::time::Timestamp;
-use engine::Answering;
+use engine::{Answering, SystemRng};
+use holdpoint_chat::Limits;
+use ports::backoff::{WHOLE_WAIT, wait_after};
 use ports::channel::{ButtonAction, Inbox as _, PressReply};
-use ports::clock::Clock as _;
+use ports::clock::{Clock as _, Rng};
 use ports::store::{OutboxChange, OutboxItem};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -22,6 +24,52 @@ const THREADS: usize = 5;
 
 async fn tried(chat: &Chat) {
     chat.until("tried", |_| chat.faults.lock().unwrap().is_empty().then_some(())).await;
+}
+
+/// The first thing to be sent, once it was written, taken up and put back after an attempt: nobody else changes it now.
+async fn put_back(world: &World) -> OutboxItem {
+    let store = world.engine.store();
+    let looking = async {
+        loop {
+            let whenever = Timestamp::from_ms(i64::MAX);
+            let items = store.outbox_items("chat.slack", whenever, 10).await.unwrap();
+            let item = items.into_iter().next();
+            if let Some(item) = item.filter(|item| item.version >= 3 && item.lease.is_none()) {
+                return item;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), looking).await.unwrap()
+}
+
+/// Random bits that say which part of a wait it is.
+struct PartOfWait(SystemRng, u128);
+
+impl Rng for PartOfWait {
+    fn bits(&self) -> u128 {
+        let bits = self.0.bits();
+        bits - bits % 501 + self.1
+    }
+}
+
+#[tokio::test]
+async fn what_failed_is_tried_again_after_a_random_part_of_the_wait() {
+    for part in [0, WHOLE_WAIT] {
+        let rng = Arc::new(PartOfWait(SystemRng::default(), part));
+        let world = World::of(Things { rng, ..Things::new() }).await;
+        world.chat.will(vec![Fault::Again(None); 10]);
+        world.model.will("late", &[]);
+        let began = world.clock.now();
+        world.write("ana", "hello").await;
+        let item = put_back(&world).await;
+        let limits = Limits::default();
+        let wait = wait_after(item.attempts - 1, limits.retry, limits.chat_retry_max, part);
+        let due = |failed: Timestamp| failed.plus_ms(wait.as_millis() as u64);
+        let noted = world.clock.now();
+        assert!(item.due_at >= due(began) && item.due_at <= due(noted), "{part}: {item:?}");
+        world.in_time(world.chat.text("late")).await;
+    }
 }
 
 #[tokio::test]
@@ -313,18 +361,7 @@ async fn a_record_that_cannot_be_read_is_put_off_and_holds_nothing_back() {
     world.write("ana", "one").await;
     tried(&world.chat).await;
     let store = world.engine.store();
-    // Written, taken up and put back: nobody else changes it now.
-    let put_back = async {
-        loop {
-            let whenever = Timestamp::from_ms(i64::MAX);
-            let item = store.outbox_items("chat.slack", whenever, 10).await.unwrap().remove(0);
-            if item.version >= 3 {
-                return item;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let item = tokio::time::timeout(Duration::from_secs(20), put_back).await.unwrap();
+    let item = put_back(&world).await;
     let put = async |item: &OutboxItem, payload: &[u8]| {
         let item = OutboxItem { payload: payload.to_vec(), ..item.clone() };
         let change = OutboxChange { item: Some(item.clone()), ..item.remove() };

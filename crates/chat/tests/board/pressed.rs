@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::hold::{Choice, Question};
 use engine::Answering;
 use ports::channel::{ButtonAction, DeliveryKey, Form, Inbox as _, Nonce, PressReply};
@@ -208,7 +208,7 @@ async fn i37_what_is_decided_on_the_web_is_seen_in_every_chat() {
     let card = world.held("wipe").await;
     let elsewhere = world.other.card("pending").await;
     assert_eq!(elsewhere.hold, card.hold);
-    let answer = Answer::Approve { scope: Scope::Once, arguments: None, note: None };
+    let answer = Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None };
     let hold = world.hold(card.hold).await;
     let answering = Answering { digest: Some(hold.digest()), answer };
     let bob = world.engine.caller_in_channel("lark", "feishu", "U-bob", "x").unwrap();
@@ -257,7 +257,7 @@ async fn i02_a_card_that_shows_something_else_decides_nothing() {
 #[tokio::test]
 async fn a_card_that_was_cut_takes_no_yes() {
     let world = World::memory().await;
-    *world.chat.takes_a_yes.lock().unwrap() = false;
+    *world.chat.accepts_approval.lock().unwrap() = false;
     let card = world.held("wipe").await;
     assert!(matches!(world.press("bob", &card, ButtonAction::Allow).await, PressReply::NotHere));
     world.write("bob", "confirm").await;

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::chat::Fault;
 use crate::world::{Things, World};
 
-async fn house(world: &World) -> Vec<Event> {
+async fn global_events(world: &World) -> Vec<Event> {
     let entries = world.engine.store().entries(Some(StreamId::Global), 0, 1_000).await.unwrap();
     entries.iter().flat_map(|entry| entry.events.iter().cloned()).collect()
 }
@@ -21,7 +21,7 @@ async fn listed(world: &World) -> Vec<RefusedAnswer> {
         Event::Global(GlobalEvent::AnswerRefused { refused }) => Some(*refused),
         _ => None,
     };
-    house(world).await.into_iter().filter_map(refused).collect()
+    global_events(world).await.into_iter().filter_map(refused).collect()
 }
 
 /// `U-gus gus it is not for them`
@@ -180,7 +180,7 @@ async fn i35_whoever_could_not_be_asked_is_told_with_the_hold() {
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].channel.as_str(), told[0].to.as_str()), ("slack", "C1"));
     assert!(told[0].why.contains("no such chat"), "{}", told[0].why);
-    let failed = house(&world).await;
+    let failed = global_events(&world).await;
     let failed = failed
         .iter()
         .filter(|event| matches!(event, Event::Global(GlobalEvent::DeliveryFailed { .. })));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use engine::Answering;
 use ports::channel::{ButtonAction, Inbox as _, PressReply};
 use ports::store::PutNote;
@@ -36,10 +36,7 @@ pub(crate) fn things_of(world: &World) -> Things {
         model: world.model.clone(),
         done: world.done.clone(),
         tools_wait: world.tools_wait.clone(),
-        on_ambiguous: Default::default(),
-        links: &[],
-        alone: false,
-        at_once: 16,
+        ..Things::new()
     }
 }
 
@@ -139,7 +136,7 @@ async fn i37_what_was_decided_while_the_chats_were_away_is_painted_later() {
     let card = world.held("wipe").await;
     let things = things_of(&world);
     world.board.close(Duration::from_secs(1)).await;
-    let answer = Answer::Approve { scope: Scope::Once, arguments: None, note: None };
+    let answer = Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None };
     let digest = Some(world.hold(card.hold).await.digest());
     let bob = world.engine.caller_in_channel("slack", "slack", "U-bob", "x").unwrap();
     let answering = Answering { digest, answer };

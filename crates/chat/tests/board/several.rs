@@ -68,7 +68,8 @@ async fn session_that_asks(world: &World) -> SessionId {
     let new = NewSession { agent: "ops".into(), title: None, metadata: json!({}), home: None };
     let session = world.engine.open_session(&world.root, new, None).await.unwrap().id;
     world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
-    let saying = NewMessage { texts: vec!["wipe it".into()], while_pending: None };
+    let saying =
+        NewMessage { texts: vec!["wipe it".into()], files: Vec::new(), while_pending: None };
     world.engine.say(&world.root, session, saying, None).await.unwrap();
     session
 }

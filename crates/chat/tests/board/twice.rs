@@ -147,7 +147,7 @@ async fn i31_whoever_may_not_answer_arms_nothing() {
 #[tokio::test]
 async fn a_form_for_the_reason_opens_also_where_a_yes_is_not_taken() {
     let world = World::memory().await;
-    *world.chat.takes_a_yes.lock().unwrap() = false;
+    *world.chat.accepts_approval.lock().unwrap() = false;
     let card = world.held("wipe").await;
     let press = world.press_of("bob", &card, ButtonAction::Explain);
     let opened = world.board.opens("slack", &press).await.unwrap();

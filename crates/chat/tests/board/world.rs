@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::answer::Answer;
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::hold::{Hold, Question, Risk};
 use domain::id::{HoldId, NodeId};
 use domain::message::Part;
@@ -17,15 +17,15 @@ use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, Policy, PolicySpec, 
 use domain::time::Timestamp;
 use domain::tool::{Effects, Place as Runs, Tool};
 use engine::{
-    AgentSetup, Answering, Caller, Engine, NewHold, NewToken, Setup as EngineSetup, SystemChance,
-    SystemClock,
+    AgentSetup, Answering, Caller, Engine, NewHold, NewToken, Setup as EngineSetup, SystemClock,
+    SystemRng,
 };
 use holdpoint_chat::{ChatService, Connector, Limits, OnAmbiguous, Setup};
+use ports::callback::{CallbackError, CallbackSender};
 use ports::channel::{
     ButtonAction, Form, Inbox as _, IncomingMessage, Operator, Press, PressReply,
 };
-use ports::clock::{Chance as _, Clock};
-use ports::courier::{Courier, CourierError};
+use ports::clock::{Clock, Rng};
 use ports::model::{DeltaSink, Model, ModelError, ModelRequest, ModelTurn, WrittenCall};
 use ports::store::Store;
 use serde_json::{Value, json};
@@ -118,15 +118,15 @@ impl Model for Puppet {
     }
 }
 
-struct NoCourier;
+struct NoCallbacks;
 
 #[async_trait]
-impl Courier for NoCourier {
+impl CallbackSender for NoCallbacks {
     fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
         Ok(())
     }
 
-    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
+    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CallbackError> {
         Ok(())
     }
 }
@@ -181,7 +181,7 @@ fn policy() -> Policy {
 }
 
 pub(crate) fn node() -> NodeId {
-    NodeId::new(SystemClock::new(None).now().as_ms(), SystemChance::default().bits())
+    NodeId::new(SystemClock::new(None).now().as_ms(), SystemRng::default().bits())
 }
 
 pub(crate) struct World {
@@ -217,6 +217,7 @@ pub(crate) struct Things {
     pub(crate) alone: bool,
     /// Messages on their way at once.
     pub(crate) at_once: usize,
+    pub(crate) rng: Arc<dyn Rng>,
 }
 
 impl Things {
@@ -233,6 +234,7 @@ impl Things {
             links: &[],
             alone: false,
             at_once: Limits::default().sends_at_once,
+            rng: Arc::new(SystemRng::default()),
         }
     }
 
@@ -270,8 +272,8 @@ impl Things {
             node,
             store,
             clock: self.clock.clone(),
-            chance: Arc::new(SystemChance::default()),
-            courier: Arc::new(NoCourier),
+            rng: Arc::new(SystemRng::default()),
+            callback_sender: Arc::new(NoCallbacks),
             people: people(self.links),
             policy: policy(),
             agents: vec![agent],
@@ -282,22 +284,22 @@ impl Things {
     }
 
     pub(crate) fn board(&self, engine: &Engine) -> ChatService {
-        let line = |chat: &Arc<Chat>| Connector {
+        let connector = |chat: &Arc<Chat>| Connector {
             channel: chat.clone(),
             agent: Some("ops".into()),
             ask: Vec::new(),
             on_ambiguous: self.on_ambiguous,
             language: Default::default(),
         };
-        let mut second = line(&self.other);
+        let mut second = connector(&self.other);
         second.ask = vec!["C-all".into()];
         let board = ChatService::new(Setup {
             engine: engine.clone(),
             clock: self.clock.clone(),
-            chance: Arc::new(SystemChance::default()),
-            lines: match self.alone {
-                true => vec![line(&self.chat)],
-                false => vec![line(&self.chat), second],
+            rng: self.rng.clone(),
+            connectors: match self.alone {
+                true => vec![connector(&self.chat)],
+                false => vec![connector(&self.chat), second],
             },
             limits: Limits { sends_at_once: self.at_once, ..Limits::default() },
         });
@@ -309,7 +311,8 @@ impl Things {
         let engine = self.engine(store, node).await;
         let board = self.board(&engine);
         let owner = TokenOwner::Person(PersonId::new("root"));
-        let new = NewToken { owner, scopes: Scope::ALL.to_vec(), expires_at: None, note: None };
+        let new =
+            NewToken { owner, scopes: TokenScope::ALL.to_vec(), expires_at: None, note: None };
         let minted = engine.mint(Actor::Runtime, new).await.unwrap();
         let root = engine.caller_by_token(&minted.secret, "web").unwrap();
         World {
@@ -396,7 +399,7 @@ impl World {
     pub(crate) async fn revised_by_bob(&self, id: HoldId, arguments: &str) {
         let arguments = domain::json::Arguments::parse(arguments.as_bytes()).unwrap();
         let answer = Answer::Approve {
-            scope: domain::answer::Scope::Once,
+            scope: domain::answer::ApprovalScope::Once,
             arguments: Some(arguments),
             note: None,
         };

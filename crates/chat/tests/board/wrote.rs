@@ -57,7 +57,8 @@ async fn i55_unclear_words_reach_the_agent_of_the_hold_and_no_other() {
     let session = world.engine.open_session(&world.root, new, None).await.unwrap().id;
     world.model.will("I will.", &[("wipe", json!({"n": 1}))]);
     world.model.will("Finished.", &[]);
-    let saying = NewMessage { texts: vec!["wipe it".into()], while_pending: None };
+    let saying =
+        NewMessage { texts: vec!["wipe it".into()], files: Vec::new(), while_pending: None };
     world.engine.say(&world.root, session, saying, None).await.unwrap();
     let card = world.chat.card("pending").await;
     // One of those who are asked, in a chat of their own.

@@ -6,6 +6,7 @@ use std::ops::Deref;
 /// The word by which records and wires tell [`DenyReason::Skipped`].
 const SKIPPED: &str = "skipped";
 
+/// What the model and other people are told about a denial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DenyReason {
     /// They leave the question unanswered.

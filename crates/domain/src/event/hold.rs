@@ -8,9 +8,25 @@ use crate::id::HoldId;
 /// An event of a hold: of one in a session, or all that the stream of an external hold can say.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HoldEvent {
-    Opened { hold: Arc<Hold> },
-    Updated { hold: HoldId, change: HoldChange },
-    Decided { hold: HoldId, state: HoldState },
+    /// People are asked from here on.
+    Opened {
+        /// The whole hold, as it is when it is opened.
+        hold: Arc<Hold>,
+    },
+    /// Something changed, and the hold is as decided as before.
+    Updated {
+        /// Which hold of the stream it is.
+        hold: HoldId,
+        /// What changed.
+        change: HoldChange,
+    },
+    /// The hold came to its end. It does so once.
+    Decided {
+        /// Which hold of the stream it is.
+        hold: HoldId,
+        /// The state that it stays in; never `pending`.
+        state: HoldState,
+    },
 }
 
 impl HoldEvent {
@@ -23,6 +39,7 @@ impl HoldEvent {
         }
     }
 
+    /// The hold that the event is about.
     pub fn hold_id(&self) -> HoldId {
         match self {
             HoldEvent::Opened { hold } => hold.id,

@@ -4,12 +4,14 @@
 /// The text by which records and wires tell [`CancelReason::Superseded`].
 pub const SUPERSEDED: &str = "superseded";
 
+/// Why a hold was cancelled. Only the runtime states `Superseded`; callers can give no more than words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// A new message took the place of what was asked, or of the message that led to it.
     Superseded,
     /// In words for people and models. They are shown, and nothing follows from them.
     Stated(String),
+    /// No reason was given.
     Unstated,
 }
 

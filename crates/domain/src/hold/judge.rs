@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{CancelReason, Decision, Hold, HoldChange, HoldState, Preview, Question, Risk, Vote};
-use crate::answer::{Answer, Scope};
+use crate::answer::{Answer, ApprovalScope};
 use crate::call::Call;
 use crate::caption::Caption;
 use crate::digest::Digest;
@@ -22,13 +22,18 @@ pub enum Judgement {
     Counts(HoldChange),
     /// The edit is approved by the one who made it.
     Edits {
+        /// The edited call takes the place of the first.
         revised: HoldChange,
+        /// The approval of that call by the person who edited it.
         state: HoldState,
     },
+    /// It is the last word: the hold gets this state.
     Decides(HoldState),
     /// It counts, and now everybody who may answer has: they will never agree.
     Disagrees {
+        /// The vote, which is kept.
         voted: HoldChange,
+        /// Cancelled, with the disagreement as the reason.
         state: HoldState,
     },
 }
@@ -36,11 +41,17 @@ pub enum Judgement {
 /// An edited call, ruled on anew before the edit is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edited {
+    /// For the edited call.
     pub title: Caption,
+    /// The new revision. Its digest is the one that is asked about from here on.
     pub call: Arc<Call>,
+    /// Who may answer for the edited call: the rules may ask other people for it.
     pub audience: Arc<Audience>,
+    /// The rule that asks, if one does.
     pub rule: Option<String>,
+    /// By the rules as they are now, or higher where the tool says so.
     pub risk: Risk,
+    /// What the tool found out about the edited call.
     pub preview: Preview,
 }
 
@@ -109,7 +120,7 @@ impl Hold {
         if !mine.is_empty() && !takes_back {
             return Err(Refusal::AlreadyVoted { hold: Box::new(self.clone()) });
         }
-        if let (Answer::Approve { scope: Scope::Session(_), .. }, true) =
+        if let (Answer::Approve { scope: ApprovalScope::Session(_), .. }, true) =
             (answer, self.audience.quorum > 1 || self.session().is_none() || self.call.is_none())
         {
             return Err(Refusal::AnswerInvalid {
@@ -165,8 +176,7 @@ impl Hold {
             .votes
             .iter()
             // mutant: stale-voter-counts
-            .filter(|earlier| self.agrees(earlier, &vote) && self.admits(&earlier.by, people))
-            .filter(|earlier| self.audience.accepts_login(&earlier.by, &earlier.proof))
+            .filter(|earlier| self.agrees(earlier, &vote) && self.counts_now(earlier, people))
             .map(|earlier| earlier.by.clone())
             .collect();
         voters.push(vote.by.clone());
@@ -203,11 +213,11 @@ impl Hold {
     /// What the votes so far decide, by people who are entitled now. Mostly the last vote decides at once;
     /// only to an external hold, while all is frozen, it just counts (`external_hold.rs`).
     pub fn decided_by_votes(&self, people: &People) -> Option<HoldState> {
-        let entitled = |vote: &&Arc<Vote>| self.admits(&vote.by, people);
-        self.votes.iter().rev().filter(entitled).find_map(|vote| {
+        let counts = |vote: &&Arc<Vote>| self.counts_now(vote, people);
+        self.votes.iter().rev().filter(counts).find_map(|vote| {
             let agreeing = self.votes.iter().filter(|other| self.agrees(other, vote));
             let voters: BTreeSet<_> =
-                agreeing.filter(entitled).map(|other| other.by.clone()).collect();
+                agreeing.filter(counts).map(|other| other.by.clone()).collect();
             let is_enough = voters.len() >= self.audience.quorum as usize;
             let voters = voters.into_iter().collect();
             let decision = Decision::People { vote: vote.clone(), voters };
@@ -216,6 +226,11 @@ impl Hold {
                 _ => HoldState::Answered(decision),
             })
         })
+    }
+
+    /// Whether the voter is entitled now, by a login that is good enough: roles may have changed since the vote.
+    fn counts_now(&self, vote: &Vote, people: &People) -> bool {
+        self.admits(&vote.by, people) && self.audience.accepts_login(&vote.by, &vote.proof)
     }
 
     /// Whether, with this vote, nobody is left who could say anything.

@@ -3,18 +3,28 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 /// Which state a hold is in, without what is true in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HoldStateName {
+    /// See [`HoldState::Pending`](super::HoldState::Pending).
     Pending,
+    /// See [`HoldState::Approved`](super::HoldState::Approved).
     Approved,
+    /// See [`HoldState::Denied`](super::HoldState::Denied).
     Denied,
+    /// See [`HoldState::Answered`](super::HoldState::Answered).
     Answered,
+    /// See [`HoldState::Expired`](super::HoldState::Expired).
     Expired,
+    /// See [`HoldState::Cancelled`](super::HoldState::Cancelled).
     Cancelled,
 }
 
 impl HoldStateName {
+    /// Every state, the open one first.
     pub const ALL: [HoldStateName; 6] = [
         HoldStateName::Pending,
         HoldStateName::Approved,
@@ -24,6 +34,7 @@ impl HoldStateName {
         HoldStateName::Cancelled,
     ];
 
+    /// The word by which records and the API tell it.
     pub const fn name(self) -> &'static str {
         match self {
             HoldStateName::Pending => "pending",
@@ -35,6 +46,7 @@ impl HoldStateName {
         }
     }
 
+    /// The state of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<HoldStateName> {
         HoldStateName::ALL.into_iter().find(|state| state.name() == text)
     }
@@ -46,17 +58,67 @@ impl fmt::Display for HoldStateName {
     }
 }
 
+/// The state of a hold as another process tells it, which may be newer than the one that reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldReplyState {
+    /// People can still answer.
+    Pending,
+    /// The only state by which the other process may go on with its call.
+    Approved,
+    /// The call must not run.
+    Denied,
+    /// There is content in place of leave.
+    Answered,
+    /// The deadline passed without a decision.
+    Expired,
+    /// The question was taken back.
+    Cancelled,
+    /// A state that is not known here, or none at all. It is no approval.
+    #[serde(other)]
+    Other,
+}
+
+impl HoldReplyState {
+    /// Of a hold in the shape of the HTTP API.
+    pub fn of(hold: &Value) -> HoldReplyState {
+        hold["state"]
+            .as_str()
+            .and_then(HoldStateName::parse)
+            .map_or(HoldReplyState::Other, HoldReplyState::from)
+    }
+}
+
+impl From<HoldStateName> for HoldReplyState {
+    fn from(state: HoldStateName) -> HoldReplyState {
+        match state {
+            HoldStateName::Pending => HoldReplyState::Pending,
+            HoldStateName::Approved => HoldReplyState::Approved,
+            HoldStateName::Denied => HoldReplyState::Denied,
+            HoldStateName::Answered => HoldReplyState::Answered,
+            HoldStateName::Expired => HoldReplyState::Expired,
+            HoldStateName::Cancelled => HoldReplyState::Cancelled,
+        }
+    }
+}
+
 /// Which kind of question a hold asks, without the question itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QuestionKind {
+    /// May this call, or this run, go on?
     Approve,
+    /// Which of these options?
     Choose,
+    /// What belongs into this form?
     Fill,
+    /// What came of it when you did this?
     Perform,
+    /// What really happened?
     Settle,
 }
 
 impl QuestionKind {
+    /// Every kind.
     pub const ALL: [QuestionKind; 5] = [
         QuestionKind::Approve,
         QuestionKind::Choose,
@@ -65,6 +127,7 @@ impl QuestionKind {
         QuestionKind::Settle,
     ];
 
+    /// The word by which records and the API tell it.
     pub const fn name(self) -> &'static str {
         match self {
             QuestionKind::Approve => "approve",
@@ -75,6 +138,7 @@ impl QuestionKind {
         }
     }
 
+    /// The kind of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<QuestionKind> {
         QuestionKind::ALL.into_iter().find(|kind| kind.name() == text)
     }
@@ -100,5 +164,21 @@ mod tests {
         }
         assert_eq!(HoldStateName::parse("nonsense"), None);
         assert_eq!(QuestionKind::parse("Approve"), None);
+    }
+
+    #[test]
+    fn a_state_of_a_newer_server_is_none_of_ours() {
+        for state in HoldStateName::ALL {
+            let told = serde_json::json!({"state": state.name()});
+            assert_eq!(HoldReplyState::of(&told), HoldReplyState::from(state));
+            assert_eq!(HoldReplyState::deserialize(&told["state"]).unwrap(), state.into());
+        }
+        for unknown in
+            [Value::Null, serde_json::json!({"state": "Approved"}), serde_json::json!({})]
+        {
+            assert_eq!(HoldReplyState::of(&unknown), HoldReplyState::Other);
+        }
+        let newer = serde_json::json!("postponed");
+        assert_eq!(HoldReplyState::deserialize(&newer).unwrap(), HoldReplyState::Other);
     }
 }

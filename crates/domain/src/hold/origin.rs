@@ -5,20 +5,36 @@ use std::sync::Arc;
 use super::Hold;
 use crate::id::{RunId, SessionId, StreamId};
 
+/// Where a hold comes from. It says in which stream the hold lives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HoldOrigin {
     /// A run of a session. The hold is part of the session's stream.
-    Session { session: SessionId, run: RunId, agent: Arc<str> },
+    Session {
+        /// The session whose stream it is in.
+        session: SessionId,
+        /// The run that waits for it.
+        run: RunId,
+        /// The agent whose run it is.
+        agent: Arc<str>,
+    },
     /// A call of this agent, which asks while it runs. The hold is a stream of its own.
-    RunningCall { agent: Arc<str> },
+    RunningCall {
+        /// The agent whose call asks.
+        agent: Arc<str>,
+    },
     /// A program that asks before it acts. The hold is a stream of its own.
-    Program { callback: Option<Callback> },
+    Program {
+        /// Where the program wants to be told. `None` if it asks again by itself.
+        callback: Option<Callback>,
+    },
 }
 
 /// Where a program wants to be told, and the environment variable with the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
+    /// Where the decision is posted to. It was accepted when the hold was opened, and is checked again with each attempt.
     pub url: String,
+    /// The name of the environment variable; the secret itself is never stored.
     pub secret_env: String,
 }
 
@@ -47,6 +63,7 @@ impl Hold {
         }
     }
 
+    /// Where the program wants to be told. `None` for holds of sessions and running calls.
     pub fn callback(&self) -> Option<&Callback> {
         match &self.origin {
             HoldOrigin::Program { callback } => callback.as_ref(),
@@ -54,6 +71,7 @@ impl Hold {
         }
     }
 
+    /// The stream in which its events are.
     pub fn stream(&self) -> StreamId {
         self.session().map_or(StreamId::ExternalHold(self.id), StreamId::Session)
     }

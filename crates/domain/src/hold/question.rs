@@ -9,31 +9,42 @@ use crate::limits::{CONTENT_BYTES_MAX, OPTION_BYTES_MAX, OPTIONS_MAX, REASON_BYT
 use crate::refusal::AnswerFault;
 use crate::schema::{Validator, without_secrets, write_only_pointers};
 
+/// What a hold asks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
     /// May this call run?
     Approve,
+    /// Which of these?
     Choose {
+        /// In the order in which they are shown.
         options: Vec<Choice>,
+        /// More than one may be chosen.
         multiple: bool,
+        /// A text that is none of the options is taken as well.
         allow_other: bool,
     },
     /// A form by JSON Schema, or free text.
     Fill {
+        /// What the form must satisfy. `None` takes free text.
         schema: Option<Value>,
     },
     /// A client tool: the browser or person that does it returns the result.
     Perform {
+        /// Results that mean "no": effectful calls of the same turn then do not run.
         deny_values: Vec<String>,
     },
     /// A crash left an outcome unknown: what really happened?
     Settle,
 }
 
+/// One option. All of its words are the asker's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
+    /// What an answer and the model's result name it by.
     pub id: String,
+    /// What people read.
     pub label: String,
+    /// Shown beside the label, if there is one.
     pub description: Option<String>,
 }
 
@@ -44,6 +55,7 @@ impl Choice {
         Choice { id: "link_opened".into(), label, description: None }
     }
 
+    /// Whether it is the option of ours, to the letter.
     pub fn is_link_opened(&self) -> bool {
         *self == Choice::link_opened()
     }
@@ -52,7 +64,9 @@ impl Choice {
 /// Why an answer does not fit, and the field to mend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerMismatch {
+    /// The field of the answer, as the API names it.
     pub field: String,
+    /// What is wrong with it.
     pub why: AnswerFault,
 }
 
@@ -61,6 +75,7 @@ fn refused<T>(field: &str, why: impl Into<AnswerFault>) -> Result<T, AnswerMisma
 }
 
 impl Question {
+    /// The kind alone.
     pub fn kind(&self) -> QuestionKind {
         match self {
             Question::Approve => QuestionKind::Approve,
@@ -229,6 +244,8 @@ fn at_most(text: Option<&str>, field: &str, bytes_max: usize) -> Result<(), Answ
     }
 }
 
+const TYPED_CHARS_MAX: usize = 60;
+
 /// The stored option that a text names by id or by exact label.
 pub fn find_option<'a>(options: &'a [Choice], text: &str) -> Option<&'a Choice> {
     options.iter().find(|option| option.id == text || option.label == text)
@@ -252,9 +269,10 @@ fn fits_options(
     for (index, text) in chosen.iter().enumerate() {
         let option = find_option(options, text);
         if option.is_none() && (!allow_other || text.trim().is_empty()) {
-            let labels = options.iter().map(|option| option.label.clone()).collect();
-            let text = crate::visible::visible(text);
-            return refused("choose", AnswerFault::NotAnOption { text, labels });
+            // What was typed, as far as it helps to know it again.
+            let text =
+                crate::visible::visible(&text.chars().take(TYPED_CHARS_MAX).collect::<String>());
+            return refused("choose", AnswerFault::NotAnOption { text });
         }
         if text.len() > CONTENT_BYTES_MAX {
             return refused("choose", AnswerFault::TooLong { bytes_max: CONTENT_BYTES_MAX });
@@ -264,7 +282,7 @@ fn fits_options(
             None => other == text,
         };
         if chosen[..index].iter().any(same) {
-            return refused("choose", AnswerFault::ChosenTwice { text: text.clone() });
+            return refused("choose", AnswerFault::ChosenTwice);
         }
     }
     Ok(())
@@ -282,15 +300,17 @@ fn fits_form(schema: Option<&Value>, value: &Value) -> Result<(), AnswerMismatch
             _ => refused("fill", AnswerFault::NotOneText),
         },
         Some(schema) => {
-            let validator = Validator::new(schema)
-                .map_err(|why| AnswerMismatch { field: "schema".into(), why: why.into() })?;
+            let validator = Validator::new(schema).map_err(|_| AnswerMismatch {
+                field: "schema".into(),
+                why: AnswerFault::FormUnreadable,
+            })?;
             match validator.check(value) {
                 Ok(()) => Ok(()),
                 Err(errors) => {
-                    let first = errors.first();
+                    let first = errors.first().map(|error| error.pointer.clone());
                     refused(
-                        &format!("fill{}", first.map(|e| e.pointer.as_str()).unwrap_or_default()),
-                        AnswerFault::NotAsTheForm(errors.to_string()),
+                        &format!("fill{}", first.unwrap_or_default()),
+                        AnswerFault::NotAsTheForm(errors),
                     )
                 }
             }

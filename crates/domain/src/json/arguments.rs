@@ -29,6 +29,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// The only way in: a strict reading, after which bytes and value say the same.
     pub fn parse(bytes: &[u8]) -> Result<Arguments, BadArguments> {
         let value = strict::object(bytes)?;
         Ok(Arguments { bytes: bytes.into(), value: Arc::new(value) })
@@ -39,6 +40,7 @@ impl Arguments {
         Arguments::parse(value.to_string().as_bytes())
     }
 
+    /// As the model or the program wrote them. These are what digests cover and tools get.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -89,33 +91,63 @@ pub enum BadArguments {
         "the arguments have {bytes} bytes, and at most {ARGUMENTS_BYTES_MAX} are taken; send less, \
          or put the data in a file and name it"
     )]
-    TooLong { bytes: usize },
+    /// More than any tool should be given by value.
+    TooLong {
+        /// How many there are.
+        bytes: usize,
+    },
+    /// Bytes that are no text.
     #[error("the arguments are not valid UTF-8 (at byte {at}); send them as UTF-8 text")]
-    NotUtf8 { at: usize },
+    NotUtf8 {
+        /// The position of the first bad byte, from 0.
+        at: usize,
+    },
     #[error(
         "the arguments are not JSON (line {line}, column {column}); send one complete JSON object"
     )]
-    NotJson { line: usize, column: usize },
+    /// Something else, or only a part.
+    NotJson {
+        /// Where reading stopped, from 1.
+        line: usize,
+        /// Where in the line reading stopped, from 1.
+        column: usize,
+    },
+    /// JSON of another kind.
     #[error("the arguments are {found}, and must be a JSON object, such as {{\"key\": \"value\"}}")]
-    NotAnObject { found: &'static str },
+    NotAnObject {
+        /// What it is instead, in a word: `an array`.
+        found: &'static str,
+    },
+    /// Readers disagree about which of the two counts.
     #[error("the key `{}` stands twice in the same object; write each key once", visible(key))]
-    DuplicateKey { key: String },
+    DuplicateKey {
+        /// The key, as it was written.
+        key: String,
+    },
     #[error(
         "the arguments contain a NUL character (\\u0000), which programs cut text at; leave it out"
     )]
+    /// A character at which programs cut texts.
     Nul,
     #[error(
         "the arguments contain half of a surrogate pair (such as \\ud83d alone); write the \
          character itself, or both halves"
     )]
+    /// Text that no encoding but JSON's escapes can hold.
     LoneSurrogate,
+    /// Deeper than our readers go.
     #[error("the arguments are nested deeper than {DEPTH_MAX} levels; send a flatter structure")]
     TooDeep,
     #[error(
         "a number (at byte {at}) would not be read back as written; write it with fewer digits, or \
          as a string"
     )]
-    Number { at: usize },
+    /// A number that would be another after reading and writing.
+    Number {
+        /// The position of its first byte, from 0.
+        at: usize,
+    },
+    /// A name that the JSON library keeps for itself.
     #[error("keys that begin with `{}` are reserved; use another name", strict::RESERVED)]
     ReservedKey,
 }

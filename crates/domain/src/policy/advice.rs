@@ -8,8 +8,11 @@ use crate::visible::visible;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: rule `{}` {why}", visible(rule))]
 pub struct DoubtfulRule {
+    /// The rule's name, as its author wrote it.
     pub rule: String,
+    /// Where it stands in its file, from 1.
     pub line: usize,
+    /// What is doubtful, as the end of a sentence about the rule.
     pub why: String,
 }
 

@@ -1,13 +1,15 @@
 //! Finds questions that nobody could ever answer, before they are asked.
 
 use super::rules::Policy;
-use super::verdict::{Ask, Decision};
+use super::verdict::{Ask, PolicyDecision};
 use crate::person::{ADMIN, People, Person};
 use crate::visible::visible;
 
 /// Who there is to ask.
 pub trait Directory {
+    /// Whether anybody has the role.
     fn has_role(&self, role: &str) -> bool;
+    /// Whether the configuration names this person.
     fn has_person(&self, id: &str) -> bool;
     /// How many different people could be among those asked; naming nobody asks the requester and
     /// every admin.
@@ -20,7 +22,9 @@ pub trait Directory {
 pub struct Unsatisfiable {
     /// `default` for calls that no rule matches.
     pub rule: String,
+    /// Where the rule stands in its file, from 1.
     pub line: usize,
+    /// What is misspelled, or who is missing.
     pub why: String,
 }
 
@@ -29,8 +33,8 @@ impl Policy {
     pub fn check(&self, directory: &dyn Directory) -> Vec<Unsatisfiable> {
         let asks = self.rules.iter().map(|rule| &rule.verdict).chain([self.default_verdict()]);
         asks.filter_map(|verdict| match &verdict.decision {
-            Decision::Ask(ask) => Some((verdict, ask)),
-            Decision::Allow | Decision::Deny => None,
+            PolicyDecision::Ask(ask) => Some((verdict, ask)),
+            PolicyDecision::Allow | PolicyDecision::Deny => None,
         })
         .flat_map(|(verdict, ask)| {
             problems(ask, directory).into_iter().map(|why| Unsatisfiable {

@@ -44,6 +44,7 @@ impl Conditions {
         Ok(Conditions { specs, compiled })
     }
 
+    /// As they were written, for records and people.
     pub fn specs(&self) -> &[ConditionSpec] {
         &self.specs
     }

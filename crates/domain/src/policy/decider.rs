@@ -19,9 +19,13 @@ use crate::hold::Risk;
 pub enum Opinion {
     /// As far as it is concerned the call may run; the rules have the last word.
     Fine,
+    /// The call does not run.
     Deny,
+    /// People decide. Where the rules ask as well, the stricter question counts.
     Ask {
+        /// Whom to ask, how many of them, until when.
         whom: AskSpec,
+        /// How carefully people should look.
         risk: Risk,
     },
 }
@@ -40,7 +44,7 @@ type Judge = dyn Fn(&Facts<'_>) -> Result<Opinion, String> + Send + Sync;
 /// the later opinion counts if it is stricter.
 ///
 /// ```
-/// use holdpoint_domain::policy::{Decider, Decision, Facts, Opinion, Policy, PolicySpec, Then};
+/// use holdpoint_domain::policy::{Decider, PolicyDecision, Facts, Opinion, Policy, PolicySpec, Then};
 /// use holdpoint_domain::tool::Effects;
 /// let decider = Decider::new("office hours", |facts| match facts.tool {
 ///     "transfer" => Ok(Opinion::Deny),
@@ -51,7 +55,7 @@ type Judge = dyn Fn(&Facts<'_>) -> Result<Opinion, String> + Send + Sync;
 /// let arguments = serde_json::json!({});
 /// let effects = Effects::AtMostOnce;
 /// let facts = Facts { tool: "transfer", agent: "ops", effects, arguments: &arguments, sql: None };
-/// assert_eq!(policy.rule(&facts).decision, Decision::Deny);
+/// assert_eq!(policy.rule(&facts).decision, PolicyDecision::Deny);
 /// ```
 #[derive(Clone)]
 pub struct Decider {
@@ -90,7 +94,9 @@ impl Decider {
         let said = catch_unwind(AssertUnwindSafe(|| (self.judge)(facts)));
         let own = match said {
             Ok(Ok(Opinion::Fine)) => return rules,
-            Ok(Ok(Opinion::Deny)) => return verdict(super::Decision::Deny, rules.risk, false),
+            Ok(Ok(Opinion::Deny)) => {
+                return verdict(super::PolicyDecision::Deny, rules.risk, false);
+            }
             Ok(Ok(Opinion::Ask { whom, risk })) => {
                 asking(&whom).map(|ask| verdict(ask, risk.max(rules.risk), false))
             }
@@ -101,7 +107,7 @@ impl Decider {
         }) {
             Ok(own) => rules.stricter(own),
             // It cannot be asked about, so it is not done.
-            Err(_) => verdict(super::Decision::Deny, rules.risk, true),
+            Err(_) => verdict(super::PolicyDecision::Deny, rules.risk, true),
         }
     }
 }
@@ -116,7 +122,7 @@ impl fmt::Debug for Decider {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::{Decision, Policy, PolicySpec, RuleSpec};
+    use super::super::{Policy, PolicyDecision, PolicySpec, RuleSpec};
     use super::*;
     use crate::tool::Effects;
 
@@ -195,6 +201,6 @@ mod tests {
         let facts = Facts { tool: "drop", agent: "a", effects, arguments: &arguments, sql: None };
         let verdict = policy(Then::Allow).rule(&facts);
         assert_eq!((verdict.rule(), verdict.risk), (Some("two"), Risk::Critical));
-        assert!(matches!(verdict.decision, Decision::Ask(ask) if ask.quorum == 2));
+        assert!(matches!(verdict.decision, PolicyDecision::Ask(ask) if ask.quorum == 2));
     }
 }

@@ -23,7 +23,12 @@ impl Policy {
         let mut lines = Vec::with_capacity(self.rules.len() + 1);
         let mut decided = false;
         for rule in &self.rules {
-            let title = format!("rule `{}` (line {})", visible(&rule.spec.name), rule.spec.line);
+            // A rule that a program builds stands in no file.
+            let line = match rule.spec.line {
+                0 => String::new(),
+                line => format!(" (line {line})"),
+            };
+            let title = format!("rule `{}`{line}", visible(&rule.spec.name));
             if decided {
                 lines.push(format!("{title} is not reached"));
                 continue;
@@ -128,7 +133,7 @@ mod tests {
                 rule("sure", 3, Then::Allow, "deploy", Some(Op::NotEquals(json!("prod")))),
                 rule("odd", 4, Then::Ask, "deploy", Some(Op::NotIn(vec![json!("dev")]))),
                 rule("rest", 5, Then::Allow, "deploy", None),
-                rule("last", 6, Then::Deny, "*", None),
+                rule("last", 0, Then::Deny, "*", None),
             ],
             ..PolicySpec::default()
         })
@@ -152,7 +157,7 @@ mod tests {
                 "rule `odd` (line 4) cannot be told (`/env` not_in [\"dev\"]), and in doubt it \
                  asks, unless a later one denies",
                 "rule `rest` (line 5) matches: allow",
-                "rule `last` (line 6) is not reached",
+                "rule `last` is not reached",
                 "ask the requester or an admin by rule `odd` (line 4), in doubt: it cannot be told",
             ]
         );

@@ -45,4 +45,4 @@ pub use rules::{BadPolicy, Facts, Policy};
 pub use shell_match::{ShellCondition, hook_input, shell_facts};
 pub use spec::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec, Then};
 pub use sql_match::SqlCondition;
-pub use verdict::{Ask, AskedByRule, Decision, Verdict};
+pub use verdict::{Ask, AskedByRule, PolicyDecision, Verdict};

@@ -12,7 +12,7 @@ use super::pattern::NamePattern;
 use super::place::Looked;
 use super::shell_match::shell_facts;
 use super::spec::{AskSpec, PolicySpec, RuleSpec, Then};
-use super::verdict::{Ask, Decision, Verdict};
+use super::verdict::{Ask, PolicyDecision, Verdict};
 use crate::call::Call;
 use crate::digest::Digest;
 use crate::hold::Risk;
@@ -28,7 +28,7 @@ const EXPIRES_MS_MAX: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
 /// Ordered rules, indexed by tool.
 ///
 /// ```
-/// use holdpoint_domain::policy::{Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
+/// use holdpoint_domain::policy::{PolicyDecision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then};
 /// use holdpoint_domain::tool::Effects;
 /// let matcher = MatchSpec { effects: vec![Effects::ReadOnly], ..MatchSpec::default() };
 /// let rule =
@@ -37,7 +37,7 @@ const EXPIRES_MS_MAX: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
 /// let arguments = serde_json::json!({});
 /// let effects = Effects::ReadOnly;
 /// let facts = Facts { tool: "ls", agent: "ops", effects, arguments: &arguments, sql: None };
-/// assert_eq!(policy.rule(&facts).decision, Decision::Allow);
+/// assert_eq!(policy.rule(&facts).decision, PolicyDecision::Allow);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -57,16 +57,20 @@ pub struct Policy {
 /// What a rule can be about.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
+    /// The tool's name, as the model calls it.
     pub tool: &'a str,
     /// Empty if an outside program proposes the call.
     pub agent: &'a str,
+    /// As the tool declares them.
     pub effects: Effects,
+    /// Always an object.
     pub arguments: &'a Value,
     /// What an SQL tool knows about its statement; `None` if nothing.
     pub sql: Option<&'a SqlFacts>,
 }
 
 impl<'a> Facts<'a> {
+    /// The facts of a call that is fixed.
     pub fn of(call: &'a Call) -> Facts<'a> {
         Facts {
             tool: &call.tool,
@@ -91,12 +95,16 @@ pub(super) struct Rule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: rule `{}`: {why}", visible(rule))]
 pub struct BadPolicy {
+    /// The rule's name; `default` for what concerns the whole policy.
     pub rule: String,
+    /// Where the rule stands in its file, from 1; 0 for the whole policy.
     pub line: usize,
+    /// What to change.
     pub why: String,
 }
 
 impl Policy {
+    /// Makes every pattern and condition ready. A rule that cannot be read is an error here, and never skipped.
     pub fn compile(spec: PolicySpec) -> Result<Policy, BadPolicy> {
         let version = spec.version();
         let whole = |why: String| BadPolicy { rule: "default".into(), line: 0, why };
@@ -200,6 +208,12 @@ impl Policy {
         self.default_expires_ms
     }
 
+    /// Whether a rule is about this tool by its name or a pattern, and not only as one of all tools.
+    pub fn names_tool(&self, tool: &str) -> bool {
+        let mut named = self.rules.iter().map(|rule| &rule.tool);
+        named.any(|pattern| !matches!(pattern, NamePattern::Any) && pattern.matches(tool))
+    }
+
     pub(super) fn default_verdict(&self) -> &Verdict {
         &self.default
     }
@@ -281,20 +295,20 @@ pub(super) fn decision(
     then: Then,
     ask: Option<&AskSpec>,
     default_expires: u64,
-) -> Result<Decision, String> {
+) -> Result<PolicyDecision, String> {
     match (then, ask) {
         (Then::Allow | Then::Deny, Some(_)) => Err(format!(
             "it says whom to ask, but its `then` is `{}`; write `then = \"ask\"`",
             then.name()
         )),
-        (Then::Allow, None) => Ok(Decision::Allow),
-        (Then::Deny, None) => Ok(Decision::Deny),
+        (Then::Allow, None) => Ok(PolicyDecision::Allow),
+        (Then::Deny, None) => Ok(PolicyDecision::Deny),
         (Then::Ask, ask) => {
             let ask = ask.cloned().unwrap_or_default();
             if ask.quorum == 0 {
                 return Err("a quorum of 0 would approve by itself; it is at least 1".into());
             }
-            Ok(Decision::Ask(Arc::new(Ask {
+            Ok(PolicyDecision::Ask(Arc::new(Ask {
                 expires_ms: check_expires(ask.expires_ms.unwrap_or(default_expires))?,
                 expires_by_rule: ask.expires_ms.is_some(),
                 roles: ask.roles,

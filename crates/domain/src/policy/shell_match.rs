@@ -13,6 +13,7 @@ use crate::digest::Framed;
 use crate::shell::{ShellFacts, ShellKind, is_secret_path};
 use crate::visible::visible;
 
+/// What a rule demands of the kinds of a shell command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellCondition {
     /// To allow: every kind is one of these. To ask or deny: any is.

@@ -9,12 +9,14 @@ use crate::hold::Risk;
 use crate::json::canonical;
 use crate::tool::Effects;
 
+/// A policy as it is written down, before its patterns are compiled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicySpec {
     /// What happens to a call that no rule matches.
     pub default: Then,
     /// How long a question waits if its rule does not say.
     pub default_expires_ms: u64,
+    /// In order: the first rule that matches decides.
     pub rules: Vec<RuleSpec>,
 }
 
@@ -26,13 +28,18 @@ impl Default for PolicySpec {
     }
 }
 
+/// One rule as it is written down.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleSpec {
+    /// What messages and holds call it.
     pub name: String,
     /// Where it stands in its file, for messages.
     pub line: usize,
+    /// Which calls it is about.
     pub matcher: MatchSpec,
+    /// What happens to those calls.
     pub then: Then,
+    /// How carefully people should look, at least. `None`: the default, and the program that asks may say less.
     pub risk: Option<Risk>,
     /// Only for rules that ask. Without it the rule names nobody.
     pub ask: Option<AskSpec>,
@@ -43,9 +50,11 @@ pub struct RuleSpec {
 pub struct MatchSpec {
     /// A glob over the whole name.
     pub tool: Option<String>,
+    /// A glob over the whole name. `None` matches every agent, and outside programs.
     pub agent: Option<String>,
     /// One of these.
     pub effects: Vec<Effects>,
+    /// All of these must hold.
     pub args: Vec<ConditionSpec>,
     /// On what an SQL tool knows about its statement.
     pub sql: Vec<SqlCondition>,
@@ -53,15 +62,20 @@ pub struct MatchSpec {
     pub shell: Vec<ShellCondition>,
 }
 
+/// What a rule does with a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Then {
+    /// The call runs, and nobody is asked.
     Allow,
+    /// The call does not run, and nobody is asked.
     Deny,
+    /// People decide.
     #[default]
     Ask,
 }
 
 impl Then {
+    /// The word by which configurations and records tell it.
     pub fn name(self) -> &'static str {
         match self {
             Then::Allow => "allow",
@@ -70,19 +84,26 @@ impl Then {
         }
     }
 
+    /// The effect of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<Then> {
         [Then::Allow, Then::Deny, Then::Ask].into_iter().find(|then| then.name() == text)
     }
 }
 
+/// Whom a rule asks, how many of them, until when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskSpec {
+    /// People with one of these roles may answer.
     pub roles: Vec<String>,
+    /// These people may answer, by id.
     pub people: Vec<String>,
+    /// How many different people must give the same answer.
     pub quorum: u32,
+    /// The person in whose name the call is made may not answer.
     pub exclude_requester: bool,
     /// Votes of a login or token that another person made do not count.
     pub refuse_made_logins: bool,
+    /// How long the question waits, in milliseconds. `None`: the policy's default.
     pub expires_ms: Option<u64>,
 }
 
@@ -104,28 +125,40 @@ impl Default for AskSpec {
 pub struct ConditionSpec {
     /// JSON pointer, such as `/path` or `/items/0/amount`.
     pub pointer: String,
+    /// What must hold there.
     pub op: Op,
 }
 
+/// What a condition demands of a value. Where there is none, only `Exists(false)` is met, and the negative ones are in doubt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
+    /// Equal as JSON. Numbers are compared by value.
     Equals(Value),
+    /// There, and not equal.
     NotEquals(Value),
+    /// Equal to one of these.
     In(Vec<Value>),
+    /// There, and equal to none of these.
     NotIn(Vec<Value>),
     /// Over the whole text. `*` stays within one path segment, `**` does not.
     Glob(String),
     /// Anchored only as written.
     Regex(String),
+    /// A number below this.
     LessThan(Number),
+    /// A number of this or below.
     AtMost(Number),
+    /// A number above this.
     MoreThan(Number),
+    /// A number of this or above.
     AtLeast(Number),
+    /// Whether there is a value at all.
     Exists(bool),
     /// A text within a text, an element of an array, a key of an object.
     Contains(Value),
     /// Characters of a text, elements of an array, members of an object.
     LengthAtMost(u64),
+    /// As [`Op::LengthAtMost`] counts it.
     LengthMoreThan(u64),
 }
 
@@ -148,6 +181,7 @@ impl Op {
         "length_more_than",
     ];
 
+    /// The name that it has in the configuration, one of [`Op::NAMES`].
     pub fn name(&self) -> &'static str {
         match self {
             Op::Equals(_) => "equals",
@@ -204,6 +238,7 @@ impl Op {
         })
     }
 
+    /// What stands behind the name in the configuration.
     pub fn operand(&self) -> Value {
         match self {
             Op::Equals(value) | Op::NotEquals(value) | Op::Contains(value) => value.clone(),

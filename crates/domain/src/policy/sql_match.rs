@@ -17,9 +17,12 @@ use crate::visible::visible;
 /// More in one list is a program.
 const NAMES_MAX: usize = 1_000;
 
+/// What a rule demands of the facts of a statement. Facts that are not known never lead to an `allow`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SqlCondition {
+    /// One of these.
     KindIn(Vec<SqlKind>),
+    /// None of these.
     KindNotIn(Vec<SqlKind>),
     /// At least one of these tables is read or changed.
     TablesAnyOf(Vec<String>),
@@ -27,9 +30,13 @@ pub enum SqlCondition {
     TablesOnly(Vec<String>),
     /// Of an update or delete; other statements do not meet it either way.
     HasWhere(bool),
+    /// Fewer rows are changed.
     RowsLessThan(u64),
+    /// So many rows or fewer are changed.
     RowsAtMost(u64),
+    /// More rows are changed.
     RowsMoreThan(u64),
+    /// So many rows or more are changed.
     RowsAtLeast(u64),
 }
 

@@ -8,7 +8,9 @@ use crate::warning::WarningKind;
 /// Cheap to clone: it shares what the policy compiled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    pub decision: Decision,
+    /// What happens to the call.
+    pub decision: PolicyDecision,
+    /// How carefully people should look, if they are asked.
     pub risk: Risk,
     /// A rule or code says so. Otherwise it is the default, and the program that proposes the call may say less.
     pub risk_stated: bool,
@@ -18,41 +20,52 @@ pub struct Verdict {
     pub in_doubt: bool,
 }
 
+/// What the policy says about one call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Decision {
+pub enum PolicyDecision {
+    /// It runs, and nobody is asked.
     Allow,
+    /// People decide.
     Ask(Arc<Ask>),
+    /// It does not run, and nobody is asked.
     Deny,
 }
 
 /// Whom to ask. If it names nobody, that is the session's requester and every admin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
+    /// People with one of these roles may answer.
     pub roles: Vec<String>,
+    /// These people may answer, by id.
     pub people: Vec<String>,
+    /// How many different people must give the same answer.
     pub quorum: u32,
+    /// The person in whose name the call is made may not answer.
     pub exclude_requester: bool,
+    /// Votes of a login or token that another person made do not count.
     pub refuse_made_logins: bool,
+    /// How long the question waits, in milliseconds.
     pub expires_ms: u64,
     /// The rule says so itself. Otherwise it is the default, and a channel may have its own.
     pub expires_by_rule: bool,
 }
 
 impl Ask {
-    pub fn names_nobody(&self) -> bool {
+    /// Whether the requester and the admins are asked, as nobody else is named.
+    pub(super) fn names_nobody(&self) -> bool {
         self.roles.is_empty() && self.people.is_empty()
     }
 }
 
-impl Decision {
+impl PolicyDecision {
     /// Higher is stricter.
     fn strictness(&self) -> (u8, u32, bool, bool, bool) {
         match self {
-            Decision::Allow => (0, 0, false, false, false),
-            Decision::Ask(ask) => {
+            PolicyDecision::Allow => (0, 0, false, false, false),
+            PolicyDecision::Ask(ask) => {
                 (1, ask.quorum, ask.exclude_requester, ask.refuse_made_logins, !ask.names_nobody())
             }
-            Decision::Deny => (2, 0, false, false, false),
+            PolicyDecision::Deny => (2, 0, false, false, false),
         }
     }
 }
@@ -97,9 +110,9 @@ impl Verdict {
     /// One sentence for people.
     pub fn explain(&self) -> String {
         let what = match &self.decision {
-            Decision::Allow => "allowed",
-            Decision::Deny => "denied",
-            Decision::Ask(ask) => return self.asked_by_rule(ask).explain(),
+            PolicyDecision::Allow => "allowed",
+            PolicyDecision::Deny => "denied",
+            PolicyDecision::Ask(ask) => return self.asked_by_rule(ask).explain(),
         };
         format!("{what} {}", by_rule(self.rule(), self.line, self.in_doubt))
     }
@@ -108,15 +121,21 @@ impl Verdict {
 /// Who is asked, and which rule says so: as much of a verdict as people are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedByRule {
+    /// People with one of these roles may answer.
     pub roles: Vec<String>,
+    /// These people may answer, by id.
     pub people: Vec<String>,
+    /// How many different people must give the same answer.
     pub quorum: u32,
+    /// The person in whose name the call is made may not answer.
     pub exclude_requester: bool,
+    /// Votes of a login or token that another person made do not count.
     pub refuse_made_logins: bool,
     /// `None` is the default.
     pub rule: Option<String>,
     /// Rules that are written in code stand in no line: 0.
     pub line: usize,
+    /// The rule asks because it could not be told whether it matches.
     pub in_doubt: bool,
 }
 
@@ -161,7 +180,7 @@ fn by_rule(rule: Option<&str>, line: usize, in_doubt: bool) -> String {
 mod tests {
     use super::*;
 
-    fn verdict(decision: Decision, risk: Risk) -> Verdict {
+    fn verdict(decision: PolicyDecision, risk: Risk) -> Verdict {
         Verdict {
             decision,
             risk,
@@ -172,8 +191,8 @@ mod tests {
         }
     }
 
-    fn ask(quorum: u32, exclude_requester: bool, roles: &[&str]) -> Decision {
-        Decision::Ask(Arc::new(Ask {
+    fn ask(quorum: u32, exclude_requester: bool, roles: &[&str]) -> PolicyDecision {
+        PolicyDecision::Ask(Arc::new(Ask {
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             people: Vec::new(),
             quorum,
@@ -187,12 +206,12 @@ mod tests {
     #[test]
     fn i07_the_stricter_verdict_wins_either_way() {
         let ladder = [
-            Decision::Allow,
+            PolicyDecision::Allow,
             ask(1, false, &[]),
             ask(1, false, &["dba"]),
             ask(1, true, &[]),
             ask(2, false, &[]),
-            Decision::Deny,
+            PolicyDecision::Deny,
         ];
         for (low, one) in ladder.iter().enumerate() {
             for (high, other) in ladder.iter().enumerate() {
@@ -207,15 +226,15 @@ mod tests {
     #[test]
     fn explains_itself() {
         let says = |decision| verdict(decision, Risk::Low).explain();
-        assert_eq!(says(Decision::Deny), "denied by rule `r` (line 3)");
+        assert_eq!(says(PolicyDecision::Deny), "denied by rule `r` (line 3)");
         assert_eq!(says(ask(1, false, &[])), "ask the requester or an admin by rule `r` (line 3)");
         assert_eq!(
             says(ask(2, true, &["dba", "sre"])),
             "ask 2 of role `dba` or role `sre`, but not the requester by rule `r` (line 3)"
         );
-        let doubtful = Verdict { in_doubt: true, ..verdict(Decision::Deny, Risk::Low) };
+        let doubtful = Verdict { in_doubt: true, ..verdict(PolicyDecision::Deny, Risk::Low) };
         assert!(doubtful.explain().ends_with("in doubt: it cannot be told"));
-        let default = Verdict { rule: None, ..verdict(Decision::Allow, Risk::Low) };
+        let default = Verdict { rule: None, ..verdict(PolicyDecision::Allow, Risk::Low) };
         assert_eq!(default.explain(), "allowed by default: no rule decides");
     }
 }

@@ -1,6 +1,9 @@
 //! What follows by itself: decided holds settle their calls, cleared calls start when their turn
 //! allows it, a complete turn goes back to the model, a finished run makes room for the next
 //! message. Repeated until nothing more follows.
+//!
+//! Each step says whether it changed anything. After a change all begin again from the first, so their order is their
+//! priority: nothing starts while a decision is still to be carried out.
 
 use std::sync::Arc;
 
@@ -14,10 +17,10 @@ use crate::event::SessionEvent;
 use crate::grant::ClearedBy;
 use crate::hold::{CancelReason, Hold, HoldState, Question, find_option};
 use crate::id::CallId;
-use crate::inquiry::Inquiry;
 use crate::message::{Message, Origin, Part, Role};
 use crate::outcome::{NotRun, ResultKind, ToolResult};
 use crate::person::People;
+use crate::questionnaire::Questionnaire;
 use crate::schema::{redact, write_only_pointers};
 use crate::tool::{Confirm, Effects};
 
@@ -81,7 +84,7 @@ impl Draft {
             if let Some(why) = not_run {
                 // An earlier attempt may have begun, and been interrupted.
                 let why = if record.begun > 0 { why.after_an_attempt(call.effects) } else { why };
-                let result = self.next.put(call, &why.result());
+                let result = self.next.shape_for_tool(call, &why.result());
                 self.push(SessionEvent::CallSettled { call: id, result }, context);
                 any = true;
             } else if context.run_as_decided
@@ -270,7 +273,7 @@ impl Session {
                 let hold = self.holds.get(hold)?;
                 let result = self.by_decision(hold, people)?;
                 Some(match &record.call {
-                    Some(call) => self.put(call, &result),
+                    Some(call) => self.shape_for_tool(call, &result),
                     None => result,
                 })
             }
@@ -287,8 +290,8 @@ impl Session {
 
     fn by_decision(&self, hold: &Hold, people: &People) -> Option<ToolResult> {
         // Its tool promises one shape for every ending.
-        if let Some(inquiry) = Inquiry::of(hold) {
-            return inquiry.told(hold);
+        if let Some(questionnaire) = Questionnaire::of(hold) {
+            return questionnaire.told(hold);
         }
         match &hold.state {
             HoldState::Pending | HoldState::Approved(_) => None,
@@ -325,7 +328,7 @@ impl Session {
     }
 
     /// A result in the shape that the call's tool speaks.
-    pub(super) fn put(&self, call: &Call, result: &ToolResult) -> ToolResult {
+    pub(super) fn shape_for_tool(&self, call: &Call, result: &ToolResult) -> ToolResult {
         match call.confirm {
             Confirm::Held => result.clone(),
             Confirm::TwoPhase => shaped(result),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::decide::{Draft, SessionReply};
-use crate::answer::{Answer, Scope};
+use crate::answer::{Answer, ApprovalScope};
 use crate::call::Call;
 use crate::context::Context;
 use crate::digest::Digest;
@@ -18,10 +18,13 @@ use crate::refusal::Refusal;
 /// One of several answers to holds of one session.
 #[derive(Clone, Debug)]
 pub struct GivenAnswer {
+    /// The hold that it answers.
     pub hold: HoldId,
     /// Of what the person was shown.
     pub digest: Option<Digest>,
+    /// The answer itself.
     pub answer: Answer,
+    /// Set if the answer edits the call: what came of ruling on it anew.
     pub edited: Option<Edited>,
 }
 
@@ -92,9 +95,10 @@ impl Draft {
             }
             Judgement::Decides(state) => {
                 self.push_all(grant, context);
+                // Applying the event clears an approved call (`apply.rs`, `hold_decided`); it starts in `advance.rs`.
                 self.decide_hold(id, state, context);
                 if let Answer::Settle { how, content } = answer {
-                    self.settle(&hold, *how, content.as_deref(), by, context);
+                    self.clear_up_doubt(&hold, *how, content.as_deref(), by, context);
                 }
                 // An old hold does not stop a run that it is not part of. One that asks whether to go on
                 // ends the run in any case, and in its own words.
@@ -118,7 +122,8 @@ impl Draft {
         by: &AuthenticatedPerson,
         context: &Context<'_>,
     ) -> Result<Option<SessionEvent>, Refusal> {
-        let (Answer::Approve { scope: Scope::Session(terms), .. }, Some(call)) = (answer, call)
+        let (Answer::Approve { scope: ApprovalScope::Session(terms), .. }, Some(call)) =
+            (answer, call)
         else {
             return Ok(None);
         };

@@ -17,6 +17,8 @@ use crate::outcome::{ResultKind, ToolResult};
 use crate::time::Timestamp;
 
 impl Session {
+    /// The state after one more event, which happened at `at`. It is not checked again: an event is a fact. A session that was
+    /// filled by hand with events proves nothing; see `ports::durable`.
     pub fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
         self.version += 1;
         self.changed_at = at;
@@ -34,16 +36,13 @@ impl Session {
                 self.queue.push_back(Queued { message: message.clone(), run: *run, join: *join });
             }
             SessionEvent::RunStarted { run } => {
-                // Word of a decision may begin one, too: it goes on in the name of whoever was last.
+                // A queued note about a decision may begin a run: its speaker is that of the run before.
                 let by = self.run.take().and_then(|earlier| earlier.by);
                 self.run = Some(Run::begin(*run, by, at));
             }
             SessionEvent::MessageAdded { message } => self.message_added(message),
             SessionEvent::CallProposed { id, call, clearance } => {
-                // A start that is taken back (`Draft::not_begun`).
-                let state = self.calls.get(id).map(|record| &record.state);
-                let is_taken_back =
-                    clearance.is_some() && matches!(state, Some(CallState::Running { .. }));
+                let is_taken_back = self.takes_start_back(*id, clearance.as_ref());
                 if let (Some(clearance), true) = (clearance, is_taken_back)
                     && let ClearedBy::People(hold) = clearance.by
                 {
@@ -113,11 +112,11 @@ impl Session {
             SessionEvent::RunPaused { .. } => self.change_run(|run| run.paused(at)),
             SessionEvent::RunResumed { .. } => self.change_run(|run| run.resumed(at)),
             SessionEvent::RunCompleted { .. } => {
-                self.change_run(|run| run.ended(RunState::Completed, at));
+                self.change_run(|run| run.end(RunState::Completed, at));
             }
             SessionEvent::RunFailed { error, .. } => {
                 let failed = RunState::Failed { error: error.clone() };
-                self.change_run(|run| run.ended(failed, at));
+                self.change_run(|run| run.end(failed, at));
             }
             SessionEvent::RunStopping { by, reason, .. } => {
                 let stopping = Stopping { by: by.clone(), reason: reason.clone() };
@@ -231,6 +230,13 @@ impl Session {
 
     pub(super) fn state_of(&self, call: CallId) -> Option<CallState> {
         self.calls.get(&call).map(|record| record.state.clone())
+    }
+
+    /// Whether a `CallProposed` with this clearance is a start taken back ([`SessionEvent::start_taken_back`]): a call that
+    /// is running has been cleared before, so nothing else clears it.
+    fn takes_start_back(&self, call: CallId, clearance: Option<&Clearance>) -> bool {
+        let state = self.calls.get(&call).map(|record| &record.state);
+        clearance.is_some() && matches!(state, Some(CallState::Running { .. }))
     }
 
     fn clearance_of(&self, call: CallId) -> Option<Clearance> {

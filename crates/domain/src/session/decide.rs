@@ -19,63 +19,94 @@ use crate::outcome::Outcome;
 use crate::person::{Actor, AuthenticatedPerson};
 use crate::refusal::Refusal;
 
+/// What a session is told to do.
 #[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
 #[derive(Clone, Debug)]
 pub enum Command {
+    /// A message came.
     Say {
+        /// The whole message, with its id.
         message: Arc<Message>,
+        /// The id of the run that it begins, if it begins one.
         run: RunId,
+        /// What to do if holds are open. `None`: the agent's setting.
         while_pending: Option<WhilePending>,
     },
     /// The model's turn, made from the first `seen` messages of the transcript.
     RecordTurn {
+        /// Of an older thought it is not recorded: the transcript has moved on.
         seen: usize,
-        thought: RuledTurn,
+        /// What the model wrote, each call already ruled on.
+        turn: RuledTurn,
     },
+    /// The model could not be asked. The run fails, and can be retried.
     ThinkFailed {
+        /// The length of the transcript that it was asked about.
         seen: usize,
+        /// For people; without secrets.
         error: String,
     },
     /// To one of its holds.
     Hold {
+        /// Which one.
         id: HoldId,
+        /// What to do to it.
         command: HoldCommand,
     },
     /// Several answers of one person, as one: all of them count, or none does.
     AnswerAll {
+        /// In the order in which they are judged.
         answers: Vec<GivenAnswer>,
+        /// Who gives them.
         by: AuthenticatedPerson,
     },
     /// Time has passed: whatever is overdue expires.
     Expire,
+    /// The run is to end.
     CancelRun {
+        /// Which run; one that is over stays as it is.
         run: RunId,
+        /// Who wants it.
         by: Actor,
+        /// In their words, if they gave any.
         reason: Option<String>,
     },
+    /// A failed run asks its model once more.
     RetryRun {
+        /// Which run.
         run: RunId,
     },
+    /// A grant is to cover nothing any more.
     RevokeGrant {
+        /// Which grant.
         grant: GrantId,
+        /// Who wants it.
         by: Actor,
     },
     /// What a tool host says about an attempt that it made.
     Report {
+        /// Whose attempt it was.
         call: CallId,
+        /// Which attempt; only the one on record counts.
         attempt: u32,
+        /// What came of it.
         outcome: Outcome,
     },
     /// This attempt has had no effect: before it began, all was frozen, the run was to stop, or the engine
     /// was closing.
     NotBegun {
+        /// Whose attempt it was.
         call: CallId,
+        /// Which attempt; only the one on record counts.
         attempt: u32,
     },
     /// What is to be done about an attempt whose node is gone.
     Recover {
+        /// Whose attempt it was.
         call: CallId,
+        /// Which attempt; only the one on record counts.
         attempt: u32,
+        /// What the host found out about it.
         found: Recovered,
     },
     /// Something that calls waited for may have changed: a thaw, a restart.
@@ -85,10 +116,14 @@ pub enum Command {
 /// What to tell whoever gave the command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SessionReply {
+    /// It is done, and there is nothing to tell.
     Done,
+    /// The message is in.
     Said {
+        /// The run that it is part of, begun or in progress.
         run: RunId,
     },
+    /// The hold as it is after everything that followed.
     Hold(Arc<Hold>),
     /// In the order of the answers.
     Holds(Vec<Arc<Hold>>),
@@ -97,14 +132,19 @@ pub enum SessionReply {
 /// Events to write and the state that they lead to. Both an event and a refusal may come of one
 /// command: an answer that is too late makes the expiry happen.
 #[derive(Debug)]
-pub struct Decided {
+pub struct SessionDecision {
+    /// In order. They may be there even if the command was refused. Empty: nothing is to be written.
     pub events: Vec<SessionEvent>,
+    /// The state that the events lead to. Until they are on record it is nobody's business.
     pub next: Session,
+    /// For the caller.
     pub reply: Result<SessionReply, Refusal>,
 }
 
 impl Session {
-    pub fn decide(&self, command: &Command, context: &Context<'_>) -> Decided {
+    /// What comes of a command: what it does itself, and all that follows by itself. The state stays as it is; the caller
+    /// commits the events.
+    pub fn decide(&self, command: &Command, context: &Context<'_>) -> SessionDecision {
         let thinking_at = self.needs_model_call().then_some(self.transcript.len());
         let mut draft = Draft { events: Vec::new(), next: self.clone(), thinking_at };
         // mutant: expiry-ignored-at-answer
@@ -123,7 +163,7 @@ impl Session {
             }
             other => other,
         });
-        Decided { events: draft.events, next: draft.next, reply }
+        SessionDecision { events: draft.events, next: draft.next, reply }
     }
 }
 
@@ -150,15 +190,15 @@ impl Draft {
             Command::Say { message, run, while_pending } => {
                 self.say(message, *run, while_pending.unwrap_or(context.while_pending), context)
             }
-            Command::RecordTurn { seen, thought } => {
+            Command::RecordTurn { seen, turn } => {
                 self.expect_thinking(*seen)?;
-                // Whoever performs a call begins as soon as they see it, and nobody could hold them
-                // back. The turn is taken anew after the thaw.
+                // A client begins a `perform` call as soon as it is shown: while all is frozen the turn is not
+                // recorded, and is taken anew after the thaw.
                 // mutant: a-client-is-asked-while-frozen
-                if let (Some(reason), true) = (context.frozen, thought.asks_to_perform()) {
+                if let (Some(reason), true) = (context.frozen, turn.asks_to_perform()) {
                     return Err(Refusal::Frozen { reason: reason.to_owned() });
                 }
-                self.record_turn(thought, context);
+                self.record_turn(turn, context);
                 Ok(SessionReply::Done)
             }
             Command::ThinkFailed { seen, error } => {
@@ -167,7 +207,7 @@ impl Draft {
                 Ok(SessionReply::Done)
             }
             Command::Hold { id, command } => {
-                self.change_hold(*id, command, context).map(SessionReply::Hold)
+                self.command_hold(*id, command, context).map(SessionReply::Hold)
             }
             Command::AnswerAll { answers, by } => self.answer_all(answers, by, context),
             Command::Expire | Command::Wake => Ok(SessionReply::Done),
@@ -196,7 +236,8 @@ impl Draft {
         }
     }
 
-    fn change_hold(
+    /// A command of a person or program to a hold, as it is in this draft.
+    fn command_hold(
         &mut self,
         id: HoldId,
         command: &HoldCommand,
@@ -212,6 +253,7 @@ impl Draft {
             }
             HoldCommand::Claim { by } => hold.claim(by, context)?,
             HoldCommand::Unclaim { by } => hold.unclaim(by)?,
+            HoldCommand::Comment { by, text } => hold.comment(by, text, context)?,
             HoldCommand::Reveal { by } => hold.reveal(by, context)?,
         };
         self.push_all(events, context);
@@ -325,7 +367,7 @@ impl Draft {
     pub(super) fn start_run(&mut self, run: RunId, message: Arc<Message>, context: &Context<'_>) {
         // A message that was to join a run which then ended gets a run of its own.
         let taken = self.next.run.as_ref().is_some_and(|earlier| earlier.id == run);
-        let run = if taken { RunId::new(context.now.as_ms(), (context.chance)()) } else { run };
+        let run = if taken { RunId::new(context.now.as_ms(), (context.rng)()) } else { run };
         self.push(SessionEvent::RunStarted { run }, context);
         self.push(SessionEvent::MessageAdded { message }, context);
     }
@@ -494,7 +536,7 @@ impl Draft {
             policy: call.as_ref().map_or_else(|| context.policy.version(), |call| call.policy),
             preview: spec.preview.about(call.as_deref()),
             call,
-            context: spec.context,
+            context: spec.shown,
             rationale: spec.rationale,
             audience: spec.audience,
             rule: spec.rule,
@@ -502,6 +544,7 @@ impl Draft {
             expires_at: spec.expires_in_ms.map(|ms| context.now.plus_ms(ms)),
             claimed_by: None,
             votes: Vec::new(),
+            comments: Vec::new(),
             two_phase,
             outcome: None,
         };

@@ -10,22 +10,24 @@ use crate::answer::Answer;
 use crate::hold::Hold;
 use crate::id::HoldId;
 use crate::secret::referred;
-use crate::sorted::Sorted;
+use crate::shared_map::SharedMap;
 
 /// To be read like the map that it is, and changed only so that what is at hand stays true.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Holds {
-    all: Sorted<HoldId, Arc<Hold>>,
+    all: SharedMap<HoldId, Arc<Hold>>,
     /// Those that wait for an answer, in the order of all.
     open: Vec<HoldId>,
     has_secrets: bool,
 }
 
 impl Holds {
-    pub const fn new() -> Holds {
-        Holds { all: Sorted::new(), open: Vec::new(), has_secrets: false }
+    /// Without any holds.
+    pub(super) const fn new() -> Holds {
+        Holds { all: SharedMap::new(), open: Vec::new(), has_secrets: false }
     }
 
+    /// Those that wait for an answer, in the order of their opening.
     pub fn open(&self) -> impl Iterator<Item = &Arc<Hold>> {
         self.open.iter().filter_map(|id| self.all.get(id))
     }
@@ -58,7 +60,7 @@ impl Holds {
 }
 
 impl Deref for Holds {
-    type Target = Sorted<HoldId, Arc<Hold>>;
+    type Target = SharedMap<HoldId, Arc<Hold>>;
 
     fn deref(&self) -> &Self::Target {
         &self.all

@@ -4,20 +4,32 @@
 use super::{CallRecord, CallState, RunStatus, Session};
 use crate::id::{CallId, NodeId};
 
+/// What the runtime has to do for a session. It is derived from the state, never stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PendingWork {
     /// Ask the model for the next turn.
     Think,
     /// Run this call, whose intent `node` has put on disk.
-    Execute { call: CallId, node: NodeId },
+    Execute {
+        /// Which call.
+        call: CallId,
+        /// The node that the intent names; no other runs it.
+        node: NodeId,
+    },
     /// Stop this call: its run was cancelled.
-    Stop { call: CallId, node: NodeId },
+    Stop {
+        /// Which call.
+        call: CallId,
+        /// The node on which it runs.
+        node: NodeId,
+    },
     /// Cleared calls or a queued message wait: for siblings, a thaw, a tool. Only a changed tool makes work at once;
     /// a thaw and recovery send `Command::Wake`.
-    Wake,
+    Waits,
 }
 
 impl Session {
+    /// All of it, calls in the model's order.
     pub fn pending_work(&self) -> Vec<PendingWork> {
         self.pending_work_iter().collect()
     }
@@ -40,12 +52,13 @@ impl Session {
         }
         let is_cleared =
             |(_, record): (_, &CallRecord)| matches!(record.state, CallState::Cleared { .. });
-        // A message whose run could not start, as the house was frozen when the one before it ended, or
+        // A message whose run could not start, as everything was frozen when the one before it ended, or
         // a call.
         let waits = self.next_message().is_some() || self.turn_calls().any(is_cleared);
-        waits.then_some(PendingWork::Wake)
+        waits.then_some(PendingWork::Waits)
     }
 
+    /// Whether the next step is to ask the model.
     pub fn needs_model_call(&self) -> bool {
         self.run.as_ref().is_some_and(|run| {
             run.status() == RunStatus::Running && run.turn.is_empty() && !run.is_stopping()

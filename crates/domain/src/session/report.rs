@@ -26,8 +26,11 @@ use crate::warning::WarningKind;
 pub enum Recovered {
     /// It may be run again: it only reads, it is idempotent, or it provably never began.
     Again,
+    /// There is proof that it happened, and of what came of it.
     Done(Outcome),
+    /// There is proof of neither: a person is asked.
     Unknown {
+        /// What that person is shown. It may be empty.
         evidence: String,
     },
 }
@@ -86,14 +89,14 @@ impl Draft {
             // The fence: only the attempt that is on disk may report, and only once.
             // mutant: no-fence
             Some(CallState::Running { attempt: current, .. }) if current == attempt => {
-                self.ended(id, outcome, context);
+                self.record_attempt(id, outcome, context);
                 Ok(SessionReply::Done)
             }
             _ => Err(Refusal::Overtaken),
         }
     }
 
-    /// The call is cleared as it was before it was started: whatever comes next looks at it again first.
+    /// The call is cleared as it was before it was started: `start_cleared` checks it again before another attempt.
     pub(super) fn not_begun(
         &mut self,
         id: CallId,
@@ -111,7 +114,7 @@ impl Draft {
         let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else {
             return Err(Refusal::Overtaken);
         };
-        self.push(SessionEvent::CallProposed { id, call, clearance: Some(clearance) }, context);
+        self.push(SessionEvent::start_taken_back(id, call, clearance), context);
         Ok(SessionReply::Done)
     }
 
@@ -136,22 +139,23 @@ impl Draft {
         match found {
             Recovered::Again if self.next.run.as_ref().is_some_and(|run| run.is_stopping()) => {
                 let why = NotRun::Cancelled { reason: Some("the run was cancelled".into()) };
-                let result = self.next.put(&call, &why.after_an_attempt(call.effects).result());
+                let result =
+                    self.next.shape_for_tool(&call, &why.after_an_attempt(call.effects).result());
                 self.push(SessionEvent::CallSettled { call: id, result }, context);
             }
             Recovered::Again => {
                 self.start_call(id, &call, &clearance, attempt + 1, context);
             }
-            Recovered::Done(outcome) => self.ended(id, outcome, context),
+            Recovered::Done(outcome) => self.record_attempt(id, outcome, context),
             Recovered::Unknown { evidence } => {
                 // mutant: unknown-reported-as-failed
-                self.ended(id, &Outcome::Unknown { evidence: evidence.clone() }, context);
+                self.record_attempt(id, &Outcome::Unknown { evidence: evidence.clone() }, context);
             }
         }
         Ok(SessionReply::Done)
     }
 
-    fn ended(&mut self, id: CallId, outcome: &Outcome, context: &Context<'_>) {
+    fn record_attempt(&mut self, id: CallId, outcome: &Outcome, context: &Context<'_>) {
         let Some(call) = self.next.calls.get(&id).and_then(|record| record.call.clone()) else {
             return;
         };
@@ -193,7 +197,7 @@ impl Draft {
         };
         let audience = match &earlier {
             Some(hold) => hold.audience.clone(),
-            None => super::start::default_audience(self.next.requested_by()).into(),
+            None => super::start::default_audience(self.next.requester_and_login_makers()).into(),
         };
         let mut preview = Preview::default();
         preview.warnings.push(WarningKind::OutcomeUnknown.into());
@@ -204,7 +208,7 @@ impl Draft {
                 earlier.as_ref().map_or_else(|| (&*call.tool).into(), |hold| hold.title.clone()),
             ),
             preview,
-            context: if evidence.is_empty() {
+            shown: if evidence.is_empty() {
                 serde_json::Value::Null
             } else {
                 serde_json::json!({ "evidence": evidence })
@@ -224,7 +228,7 @@ impl Draft {
     }
 
     /// A person found out what happened to a call in doubt.
-    pub(super) fn settle(
+    pub(super) fn clear_up_doubt(
         &mut self,
         settle: &Arc<Hold>,
         how: Settlement,
@@ -245,7 +249,7 @@ impl Draft {
             ),
             Settlement::Retry => return self.retry_call(settle, call, context),
         };
-        let result = self.next.put(call, &result);
+        let result = self.next.shape_for_tool(call, &result);
         let outcome = match how {
             Settlement::Succeeded => HoldOutcome::Succeeded(result.clone()),
             _ => HoldOutcome::Failed(result.clone()),
@@ -261,7 +265,7 @@ impl Draft {
         }
         match self.in_doubt_by(settle.id) {
             Some(id) => self.push(SessionEvent::CallSettled { call: id, result }, context),
-            // Its run was cancelled. Whoever did that wants no other to start for this.
+            // Its run was cancelled: no new run is started to tell the model.
             None if call.confirm == Confirm::Held => {}
             None => self.tell_model(
                 format!(
@@ -298,10 +302,10 @@ impl Draft {
             Ok(None) => Err(ToolResult::error("Not run: the tool has changed; call it again.")),
             Err(result) => Err(result),
         };
-        let Renewed { call: again, preview, title } = match (renewed, waiting) {
+        let Renewed { call: again, preview, title, risk } = match (renewed, waiting) {
             (Ok(renewed), _) => renewed,
             (Err(result), Some(id)) => {
-                let result = self.next.put(call, &result);
+                let result = self.next.shape_for_tool(call, &result);
                 return self.push(SessionEvent::CallSettled { call: id, result }, context);
             }
             (Err(result), None) => return self.tell_model(result.content, context),
@@ -309,13 +313,11 @@ impl Draft {
         let title = title.unwrap_or_else(|| title_before(&settle.title));
         let mut preview = preview.unwrap_or_default();
         preview.warnings.push(WarningKind::EarlierAttempt.into());
-        let spec = self.next.spec(&again, title, preview, context);
+        let risk = risk.max(Some(settle.risk));
+        let spec = self.next.respec_as_approve(&again, title, preview, risk, context);
         match waiting {
             Some(id) => {
-                self.push(
-                    SessionEvent::CallProposed { id, call: again.clone(), clearance: None },
-                    context,
-                );
+                self.push(SessionEvent::proposed_anew(id, again.clone()), context);
                 self.open(spec, Some(again), Some(settle.id), false, context);
             }
             // A two-phase call was answered already: its next confirmation is a matter of its own.

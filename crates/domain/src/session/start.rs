@@ -49,7 +49,7 @@ impl Session {
         let Some(tool) = (context.tool_of)(&call.tool) else { return StartCheck::Wait };
         let verdict = context.policy.rule(&Facts::of(call));
         // mutant: new-denial-ignored
-        if let policy::Decision::Deny = verdict.decision {
+        if let policy::PolicyDecision::Deny = verdict.decision {
             return StartCheck::Never(NotRun::DeniedByRule {
                 rule: verdict.rule().map(str::to_owned),
             });
@@ -61,7 +61,7 @@ impl Session {
         match &clearance.by {
             ClearedBy::Rule(_) => match verdict.decision {
                 // mutant: runs-without-asking.start
-                policy::Decision::Allow => StartCheck::Start,
+                policy::PolicyDecision::Allow => StartCheck::Start,
                 _ => ask_again(WhyAskedAgain::PolicyAsksNow),
             },
             ClearedBy::Grant(grant) => match self.grants.get(grant) {
@@ -97,11 +97,11 @@ impl Session {
         }
         let now = match &verdict.decision {
             // The rule that asked may be gone; what it asked for then still counts.
-            policy::Decision::Ask(ask)
+            policy::PolicyDecision::Ask(ask)
                 if context.policy.version() != call.policy
                     || context.policy.may_change_its_mind() =>
             {
-                Some((ask, audience_for(ask, self.requested_by())))
+                Some((ask, audience_for(ask, self.requester_and_login_makers())))
             }
             _ => None,
         };
@@ -129,10 +129,10 @@ impl Session {
 
     fn may_grant(&self, grant: &Grant, verdict: &Verdict, context: &Context<'_>) -> bool {
         match &verdict.decision {
-            policy::Decision::Allow => true,
-            policy::Decision::Deny => false,
-            policy::Decision::Ask(ask) => {
-                let audience = audience_for(ask, self.requested_by());
+            policy::PolicyDecision::Allow => true,
+            policy::PolicyDecision::Deny => false,
+            policy::PolicyDecision::Ask(ask) => {
+                let audience = audience_for(ask, self.requester_and_login_makers());
                 audience.quorum <= 1 && self.covers_rule(grant, &audience, context)
             }
         }
@@ -177,7 +177,7 @@ impl Draft {
             }
             StartCheck::Never(why) => {
                 let why = if attempt > 1 { why.after_an_attempt(call.effects) } else { why };
-                let result = self.next.put(call, &why.result());
+                let result = self.next.shape_for_tool(call, &why.result());
                 self.push(SessionEvent::CallSettled { call: id, result }, context);
                 true
             }
@@ -193,15 +193,16 @@ impl Draft {
         why: WarningKind,
         context: &Context<'_>,
     ) -> bool {
-        let Renewed { call: revised, preview, title } = match self.next.renewed(id, call, context) {
-            Ok(Some(renewed)) => renewed,
-            Ok(None) => return false,
-            Err(result) => {
-                let result = self.next.put(call, &result);
-                self.push(SessionEvent::CallSettled { call: id, result }, context);
-                return true;
-            }
-        };
+        let Renewed { call: revised, preview, title, risk } =
+            match self.next.renewed(id, call, context) {
+                Ok(Some(renewed)) => renewed,
+                Ok(None) => return false,
+                Err(result) => {
+                    let result = self.next.shape_for_tool(call, &result);
+                    self.push(SessionEvent::CallSettled { call: id, result }, context);
+                    return true;
+                }
+            };
         let earlier = match clearance.by {
             ClearedBy::People(hold) => self.next.holds.get(&hold).cloned(),
             _ => None,
@@ -215,16 +216,14 @@ impl Draft {
             title.or_else(|| earlier.as_ref().map(|hold| hold.title.clone())).unwrap_or_else(
                 || CaptionKind::RunTool { tool: call.tool.to_string(), arguments: None }.into(),
             );
-        let spec = self.next.spec(&revised, title, preview, context);
+        let risk = risk.max(earlier.as_ref().map(|hold| hold.risk));
+        let spec = self.next.respec_as_approve(&revised, title, preview, risk, context);
         if let Some(hold) = &earlier {
             let result = ToolResult::error(format!("Asked again: {}.", why.text()));
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
             self.push(SessionEvent::Hold(HoldEvent::Updated { hold: hold.id, change }), context);
         }
-        self.push(
-            SessionEvent::CallProposed { id, call: revised.clone(), clearance: None },
-            context,
-        );
+        self.push(SessionEvent::proposed_anew(id, revised.clone()), context);
         self.open(spec, Some(revised), earlier.map(|hold| hold.id), false, context);
         true
     }
@@ -243,7 +242,7 @@ impl Session {
         parts.id = id;
         parts.policy = context.policy.version();
         parts.revision += 1;
-        let (mut preview, mut title) = (None, None);
+        let (mut preview, mut title, mut risk) = (None, None, None);
         if let Some(tool) = (context.tool_of)(&call.tool)
             && tool.definition() != call.definition
         {
@@ -252,9 +251,9 @@ impl Session {
                 Some(Renewal::Unsound(why)) => {
                     return Err(ToolResult::error(format!("Not run: the tool has changed. {why}")));
                 }
-                Some(Renewal::Prepared { context, preview: seen, title: named }) => {
+                Some(Renewal::Prepared { context, preview: seen, title: named, risk: stated }) => {
                     parts.context = context.clone();
-                    (preview, title) = (Some((**seen).clone()), named.clone());
+                    (preview, title, risk) = (Some((**seen).clone()), named.clone(), *stated);
                 }
             }
             parts.definition = tool.definition();
@@ -263,33 +262,35 @@ impl Session {
             parts.confirm = tool.confirm;
             parts.secrets = crate::schema::write_only_pointers(&tool.input_schema);
         }
-        Ok(Some(Renewed { call: Arc::new(Call::fixed(parts)), preview, title }))
+        Ok(Some(Renewed { call: Arc::new(Call::fixed(parts)), preview, title, risk }))
     }
 
-    /// An `approve` question about a call, for whoever the policy names now.
-    pub(super) fn spec(
+    /// An `approve` question about a call, for the people whom the policy names now. `risk` is what an earlier question about
+    /// it, or its tool, said: asking again never makes a call less dangerous.
+    pub(super) fn respec_as_approve(
         &self,
         call: &Call,
         title: Caption,
         preview: Preview,
+        risk: Option<Risk>,
         context: &Context<'_>,
     ) -> HoldSpec {
         let verdict = context.policy.rule(&Facts::of(call));
         let (audience, expires_in_ms) = match &verdict.decision {
-            policy::Decision::Ask(ask) if ask.expires_by_rule => {
-                (audience_for(ask, self.requested_by()), ask.expires_ms)
+            policy::PolicyDecision::Ask(ask) if ask.expires_by_rule => {
+                (audience_for(ask, self.requester_and_login_makers()), ask.expires_ms)
             }
-            policy::Decision::Ask(ask) => {
-                (audience_for(ask, self.requested_by()), context.expires_ms)
+            policy::PolicyDecision::Ask(ask) => {
+                (audience_for(ask, self.requester_and_login_makers()), context.expires_ms)
             }
-            _ => (default_audience(self.requested_by()), context.expires_ms),
+            _ => (default_audience(self.requester_and_login_makers()), context.expires_ms),
         };
         HoldSpec {
             question: Question::Approve,
-            risk: verdict.risk.max(Risk::Medium),
+            risk: verdict.risk.max(risk.unwrap_or_default()).max(Risk::Medium),
             title,
             preview,
-            context: serde_json::Value::Null,
+            shown: serde_json::Value::Null,
             rationale: None,
             audience: audience.into(),
             rule: verdict.rule().map(str::to_owned),
@@ -303,6 +304,7 @@ pub(super) struct Renewed {
     pub(super) call: Arc<Call>,
     pub(super) preview: Option<Preview>,
     pub(super) title: Option<Caption>,
+    pub(super) risk: Option<Risk>,
 }
 
 /// Whom a rule asks. One that names nobody asks the requester and every admin.
@@ -323,6 +325,7 @@ pub fn audience_for(ask: &policy::Ask, requester: Requester<'_>) -> Audience {
     }
 }
 
+/// Who is asked where a rule names nobody: the requester and every admin, and one of them is enough.
 pub fn default_audience(requester: Requester<'_>) -> Audience {
     Audience {
         people: requester.person.into_iter().cloned().collect(),

@@ -19,16 +19,16 @@ use crate::tool::Confirm;
 use crate::warning::Warning;
 
 impl Draft {
-    pub(super) fn record_turn(&mut self, thought: &RuledTurn, context: &Context<'_>) {
-        let mut parts = thought.parts.clone();
-        parts.extend(thought.calls.iter().map(|ruled| Part::ToolCall {
+    pub(super) fn record_turn(&mut self, turn: &RuledTurn, context: &Context<'_>) {
+        let mut parts = turn.parts.clone();
+        parts.extend(turn.calls.iter().map(|ruled| Part::ToolCall {
             call: ruled.written.id,
             tool_use_id: ruled.written.tool_use_id.clone(),
             tool: ruled.written.tool.clone(),
             input: ruled.written.input.clone(),
         }));
         let message = Message {
-            id: thought.message,
+            id: turn.message,
             role: Role::Assistant,
             origin: Origin::Own,
             by: None,
@@ -37,14 +37,14 @@ impl Draft {
             at: context.now,
         };
         self.push(SessionEvent::MessageAdded { message: Arc::new(message) }, context);
-        if thought.usage != Usage::default() {
+        if turn.usage != Usage::default() {
             let run = self.next.run.as_ref().map(|run| run.id);
             self.push_all(
-                run.map(|run| SessionEvent::TurnCounted { run, usage: thought.usage }),
+                run.map(|run| SessionEvent::TurnCounted { run, usage: turn.usage }),
                 context,
             );
         }
-        for ruled in &thought.calls {
+        for ruled in &turn.calls {
             self.propose(ruled, context);
         }
     }
@@ -54,10 +54,10 @@ impl Draft {
         match &ruled.ruling {
             Ruling::TwoPhase { confirmed, otherwise } => {
                 let Some(call) = otherwise.call().cloned() else {
-                    return self.rule(id, ruled, otherwise, true, context);
+                    return self.record_ruling(id, ruled, otherwise, true, context);
                 };
                 match self.next.phase(&call, *confirmed, context) {
-                    Phase::First => self.rule(id, ruled, otherwise, true, context),
+                    Phase::First => self.record_ruling(id, ruled, otherwise, true, context),
                     Phase::Known(result) => {
                         self.push(
                             SessionEvent::CallProposed { id, call, clearance: None },
@@ -93,11 +93,11 @@ impl Draft {
                     }
                 }
             }
-            ruling => self.rule(id, ruled, ruling, false, context),
+            ruling => self.record_ruling(id, ruled, ruling, false, context),
         }
     }
 
-    fn rule(
+    fn record_ruling(
         &mut self,
         id: CallId,
         ruled: &RuledCall,
@@ -112,8 +112,9 @@ impl Draft {
                     SessionEvent::CallProposed { id, call: call.clone(), clearance: None },
                     context,
                 );
-                let result =
-                    self.next.put(call, &NotRun::DeniedByRule { rule: rule.clone() }.result());
+                let result = self
+                    .next
+                    .shape_for_tool(call, &NotRun::DeniedByRule { rule: rule.clone() }.result());
                 self.push(SessionEvent::CallSettled { call: id, result }, context);
             }
             Ruling::Allowed { call, by } => {
@@ -136,7 +137,9 @@ impl Draft {
                 None => self.ask(id, call, spec, two_phase, context),
             },
             // Two-phase rulings are not nested; `propose` has taken the outer one apart.
-            Ruling::TwoPhase { otherwise, .. } => self.rule(id, ruled, otherwise, true, context),
+            Ruling::TwoPhase { otherwise, .. } => {
+                self.record_ruling(id, ruled, otherwise, true, context)
+            }
         }
     }
 
@@ -153,7 +156,7 @@ impl Draft {
             let why = format!(
                 "Not run: {OPEN_HOLDS_PER_SESSION_MAX} calls of this session already wait for people."
             );
-            let result = self.next.put(call, &ToolResult::error(why));
+            let result = self.next.shape_for_tool(call, &ToolResult::error(why));
             return self.push(SessionEvent::CallSettled { call: id, result }, context);
         }
         let two_phase =

@@ -154,11 +154,8 @@ impl Draft {
     pub(super) fn tell_model(&mut self, text: String, context: &Context<'_>) {
         let Some(run) = &self.next.run else { return };
         let over = run.is_over();
-        let run = if over {
-            crate::id::RunId::new(context.now.as_ms(), (context.chance)())
-        } else {
-            run.id
-        };
+        let run =
+            if over { crate::id::RunId::new(context.now.as_ms(), (context.rng)()) } else { run.id };
         let message = Message {
             id: context.message_id(),
             role: Role::User,

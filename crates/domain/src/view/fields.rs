@@ -11,9 +11,11 @@ pub struct Field {
     pub depth: usize,
     /// `None` for an element of a list, and for a value that stands alone.
     pub name: Option<ForeignText>,
+    /// What stands behind the name.
     pub value: FieldValue,
 }
 
+/// One value of foreign data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldValue {
     /// Its members follow, one level deeper.

@@ -3,6 +3,7 @@
 
 use crate::visible::{Span, joined, marked_spans, spans, spell_span};
 
+/// A text that somebody else wrote. It can be drawn only span by span, each of which is safe to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignText {
     /// At least one, which may be empty.
@@ -25,6 +26,7 @@ impl ForeignText {
         ForeignText { lines: vec![marked_spans(shown)] }
     }
 
+    /// Lines of spans, in order.
     pub fn lines(&self) -> &[Vec<Span>] {
         &self.lines
     }

@@ -5,17 +5,24 @@ use serde_json::Value;
 use super::foreign::ForeignText;
 use crate::schema::write_only_pointers;
 
+/// One field of a form that people fill in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormField {
     /// As the answer must name it.
     pub name: ForeignText,
+    /// The schema's own title for it.
     pub title: Option<ForeignText>,
+    /// The schema's own explanation.
     pub description: Option<ForeignText>,
+    /// What is to be typed.
     pub input: Input,
     /// The values to pick from; empty if any will do.
     pub choices: Vec<ForeignText>,
+    /// What the schema proposes.
     pub default: Option<ForeignText>,
+    /// The form is refused without it.
     pub required: bool,
+    /// What is typed is kept sealed, and shown to nobody.
     pub secret: bool,
 }
 
@@ -28,16 +35,24 @@ impl FormField {
 /// What is to be typed, in a word of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
+    /// Any text.
     Text,
+    /// A number, also with a fraction.
     Number,
+    /// A number without a fraction.
     WholeNumber,
+    /// One of two: true or false.
     YesNo,
+    /// An array, as JSON.
     List,
+    /// An object, as JSON.
     Group,
+    /// Whatever the schema takes, as JSON.
     Any,
 }
 
 impl Input {
+    /// The word by which the API tells it.
     pub fn name(self) -> &'static str {
         match self {
             Input::Text => "text",

@@ -23,6 +23,8 @@ use crate::shell::ShellKind;
 use crate::sql_facts::{SqlFacts, SqlKind};
 use crate::tool::Effects;
 
+/// What is asked, in the few parts that fit on one line.
+///
 /// ```
 /// # use holdpoint_domain::view::{HeadlineAmount, HeadlineVerb};
 /// assert_eq!(HeadlineVerb::DeleteRows.name(), "delete_rows");
@@ -30,12 +32,17 @@ use crate::tool::Effects;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
+    /// What is to be done.
     pub verb: HeadlineVerb,
+    /// How much of it, where it can be counted.
     pub amount: Option<HeadlineAmount>,
     /// Where it acts, the nearest first.
     pub targets: Vec<HeadlineTarget>,
+    /// Set where a target's own name states one.
     pub stage: Option<DeployStage>,
+    /// How the server knows.
     pub effect: KnownEffect,
+    /// What can be done if it turns out to be wrong.
     pub undo: UndoHint,
     /// What a command line does, read from its text.
     pub shell: Vec<ShellKind>,
@@ -66,29 +73,47 @@ macro_rules! named {
 }
 
 named! {
+    /// The word that a headline begins with.
     HeadlineVerb {
+        /// Rows are added, and none is touched that was there.
         InsertRows "insert_rows",
         /// Rows that are in the way are overwritten.
         UpsertRows "upsert_rows",
+        /// Values of rows change.
         UpdateRows "update_rows",
+        /// Rows go.
         DeleteRows "delete_rows",
+        /// A table goes, with all its rows.
         DropTable "drop_table",
+        /// A table is made.
         CreateTable "create_table",
+        /// A table gets other columns or constraints.
         AlterTable "alter_table",
+        /// Any other statement that defines something.
         ChangeTables "change_tables",
+        /// One statement that only reads.
         QueryDatabase "query_database",
+        /// A program with its arguments.
         RunCommand "run_command",
+        /// A text for a shell.
         RunScript "run_script",
+        /// An HTTP request.
         SendRequest "send_request",
+        /// Files are written.
         EditFiles "edit_files",
+        /// A project is put on a platform.
         Deploy "deploy",
         /// What the tool does is not known.
         CallTool "call_tool",
         /// A person or their browser does it.
         CarryOut "carry_out",
+        /// A question with options, of which one is chosen.
         ChooseOne "choose_one",
+        /// A question with options, of which several may be chosen.
         ChooseMany "choose_many",
+        /// A form with named fields.
         FillForm "fill_form",
+        /// A question that is answered in free text.
         AnswerQuestion "answer_question",
         /// A run that used up a budget.
         GoOn "go_on",
@@ -102,11 +127,13 @@ named! {
     KnownEffect {
         /// It was tried, and undone.
         Measured "measured",
+        /// Counted or guessed without a trial.
         Estimated "estimated",
         /// Read from the exact call.
         Parsed "parsed",
         /// Read from the exact call, which somebody else carries out.
         Elsewhere "elsewhere",
+        /// Nothing that we trust says what it does.
         Unknown "unknown",
     }
 }
@@ -114,44 +141,64 @@ named! {
 named! {
     /// What can be done when it turns out to be wrong.
     UndoHint {
+        /// There is nothing to undo.
         ChangesNothing "changes_nothing",
+        /// No later call can bring it back.
         CannotBeUndone "cannot_be_undone",
+        /// It depends on things that are not known here.
         NotKnown "not_known",
     }
 }
 
+/// How much is to be done, in the unit that fits the verb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeadlineAmount {
     /// `more`: through triggers and foreign keys.
     Rows {
+        /// Changed by the statement itself.
         rows: u64,
+        /// Changed by triggers and foreign keys.
         more: u64,
+        /// The numbers were not measured by a trial.
         estimated: bool,
     },
+    /// Of a script.
     Commands {
+        /// How many there are.
         count: u64,
     },
     /// Lines are counted in the diff, if there is one.
     Files {
+        /// How many there are.
         count: u64,
+        /// `None` if there is no diff.
         lines: Option<ChangedLines>,
     },
+    /// Of a question with options.
     Options {
+        /// How many there are.
         count: u64,
     },
+    /// Of a form.
     Fields {
+        /// How many there are.
         count: u64,
     },
+    /// What a run has used up.
     Budget(UsedUp),
     /// Of a request.
     Method {
+        /// In upper case: `POST`.
         method: &'static str,
     },
 }
 
+/// How long a diff is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangedLines {
+    /// Lines that begin with a plus.
     pub added: u64,
+    /// Lines that begin with a minus.
     pub removed: u64,
 }
 
@@ -173,28 +220,43 @@ impl HeadlineAmount {
 named! {
     /// What a target is.
     TargetRole {
+        /// As the statement spells it.
         Table "table",
+        /// By its configured name.
         Database "database",
+        /// Of an address.
         Host "host",
+        /// Of an address, behind the host.
         Path "path",
+        /// In which a command runs.
         Directory "directory",
+        /// That is written.
         File "file",
+        /// As whom a command runs.
         User "user",
+        /// That a command starts.
         Program "program",
+        /// That is called, where nothing more is known.
         Tool "tool",
+        /// An MCP server.
         Server "server",
+        /// That is deployed.
         Project "project",
+        /// On which it is deployed.
         Platform "platform",
         /// A short argument of a call whose effect is unknown, with its name.
         Argument "argument",
     }
 }
 
+/// One thing that a call acts on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadlineTarget {
+    /// What the thing is to the call.
     pub role: TargetRole,
     /// Of an argument.
     pub name: Option<ForeignText>,
+    /// Its name or address. It is foreign.
     pub text: ForeignText,
 }
 
@@ -210,6 +272,7 @@ impl HeadlineTarget {
 }
 
 impl Headline {
+    /// The headline of a hold as it is now, from what is stored with it.
     pub fn of(hold: &Hold) -> Headline {
         let mut headline = match (&hold.question, hold.call.as_deref()) {
             (Question::Choose { options, multiple, .. }, _) => {

@@ -14,6 +14,7 @@ pub const FOREIGN_MARK: &str = "│ ";
 /// Ends a line of foreign text that goes on below. A foreign sign of this shape is a code.
 pub const LINE_END: char = '⏎';
 
+/// One line of a view as text, before it is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
     /// Begins at the left edge. Nothing in it was chosen by anybody else.

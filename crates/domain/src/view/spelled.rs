@@ -3,7 +3,7 @@
 //! A line of foreign text is a list of spans: a string is shown as it is; `{"spaces": 2000}` and
 //! `{"code": "U+202E", "count": 1}` are drawn as marks.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::fields::{Field, FieldValue};
 use super::foreign::ForeignText;
@@ -14,6 +14,16 @@ use crate::phrase::Phrase;
 use crate::visible::Span;
 use crate::warning::WarningKind;
 
+/// An object into which its values are moved. `json!` copies each of them, at every level of nesting; the digest of
+/// a view is computed with every vote.
+macro_rules! object {
+    ($($name:literal: $value:expr),* $(,)?) => {{
+        let mut object = Map::new();
+        $(object.insert($name.to_owned(), Value::from($value));)*
+        Value::Object(object)
+    }};
+}
+
 pub(super) fn parts(parts: &[ViewPart]) -> Value {
     parts.iter().map(part).collect()
 }
@@ -21,34 +31,34 @@ pub(super) fn parts(parts: &[ViewPart]) -> Value {
 fn part(part: &ViewPart) -> Value {
     match part {
         ViewPart::Fact { label, value } => {
-            json!({"type": "fact", "label": label.name(), "value": value})
+            object! {"type": "fact", "label": label.name(), "value": value.as_str()}
         }
         ViewPart::Quote { label, by, text, kind } => {
-            let mut part = json!({
+            let mut part = object! {
                 "type": "quote", "label": label.name(), "by": by.name(), "text": foreign(text),
-            });
+            };
             // Only where there is one, as with warnings.
             if let Some(kind) = kind {
-                part["code"] = json!(kind.code());
+                part["code"] = kind.code().into();
                 part["values"] = caption_values(kind);
             }
             part
         }
         ViewPart::Runs { by, detail } => {
-            let mut part = json!({
+            let mut part = object! {
                 "type": "quote", "label": Label::Runs.name(), "by": by.name(),
                 "text": foreign(&ForeignText::new(detail)),
-            });
+            };
             let phrases = detail.phrases();
             if !phrases.is_empty() {
                 part["phrases"] = phrases.iter().map(run_phrase).collect();
             }
             part
         }
-        ViewPart::Fields { label, by, fields } => json!({
+        ViewPart::Fields { label, by, fields } => object! {
             "type": "fields", "label": label.name(), "by": by.name(),
             "fields": fields.iter().map(field).collect::<Value>(),
-        }),
+        },
         ViewPart::Options { by, multiple, allow_other, options } => json!({
             "type": "options", "by": by.name(), "multiple": multiple, "allow_other": allow_other,
             "options": options.iter().map(|option| json!({
@@ -61,14 +71,14 @@ fn part(part: &ViewPart) -> Value {
             "type": "form", "by": by.name(), "more": more,
             "fields": fields.iter().map(form_field).collect::<Value>(),
         }),
-        ViewPart::Diff { label, by, lines } => json!({
+        ViewPart::Diff { label, by, lines } => object! {
             "type": "diff", "label": label.name(), "by": by.name(),
-            "lines": lines.iter().map(|line| json!({
+            "lines": lines.iter().map(|line| object! {
                 "sign": line.sign.name(), "text": foreign(&line.text),
-            })).collect::<Value>(),
-        }),
+            }).collect::<Value>(),
+        },
         ViewPart::Warning { by, text, kind } => {
-            let mut part = json!({"type": "warning", "by": by.name(), "text": foreign(text)});
+            let mut part = object! {"type": "warning", "by": by.name(), "text": foreign(text)};
             // Only where there is one: views without a kind keep the digests that they had before there were kinds.
             if let Some(kind) = kind {
                 part["code"] = json!(kind.code());
@@ -137,16 +147,16 @@ fn caption_values(kind: &CaptionKind) -> Value {
     let text = |text: &str| foreign(&ForeignText::marked(text));
     match kind {
         CaptionKind::ChangeRows { rows, estimated, table, .. } => {
-            json!({"rows": rows, "estimated": estimated, "table": text(table)})
+            object! {"rows": *rows, "estimated": *estimated, "table": text(table)}
         }
         CaptionKind::ChangeTables { database, sql }
         | CaptionKind::QueryDatabase { database, sql } => {
-            json!({"database": text(database), "sql": text(sql)})
+            object! {"database": text(database), "sql": text(sql)}
         }
-        CaptionKind::RunCommand { command } => json!({"command": text(command)}),
-        CaptionKind::RunInShell { script } => json!({"script": text(script)}),
+        CaptionKind::RunCommand { command } => object! {"command": text(command)},
+        CaptionKind::RunInShell { script } => object! {"script": text(script)},
         CaptionKind::RunTool { tool, arguments } => {
-            json!({"tool": text(tool), "arguments": arguments.as_deref().map(text)})
+            object! {"tool": text(tool), "arguments": arguments.as_deref().map(text)}
         }
         CaptionKind::CarryOut { tool } => json!({"tool": text(tool)}),
         CaptionKind::SeveralQuestions { questions, headers } => {
@@ -186,9 +196,9 @@ fn field(field: &Field) -> Value {
         FieldValue::Text(text) => ("text", Some(foreign(text))),
         FieldValue::Scalar(text) => ("scalar", Some(foreign(text))),
     };
-    json!({
+    object! {
         "depth": field.depth, "name": field.name.as_ref().map(foreign), "kind": kind, "text": text,
-    })
+    }
 }
 
 fn form_field(field: &FormField) -> Value {
@@ -210,17 +220,19 @@ pub fn foreign_json(text: &ForeignText) -> Value {
 }
 
 fn foreign(text: &ForeignText) -> Value {
-    json!({
+    object! {
         "bytes": text.bytes(),
         "lines": text.lines().iter().map(|line| line.iter().map(span).collect::<Value>())
             .collect::<Value>(),
-    })
+    }
 }
 
 fn span(span: &Span) -> Value {
     match span {
-        Span::Text(text) => json!(text),
-        Span::Spaces(count) => json!({"spaces": count}),
-        Span::Code(c, count) => json!({"code": format!("U+{:04X}", *c as u32), "count": count}),
+        Span::Text(text) => Value::from(text.as_str()),
+        Span::Spaces(count) => object! {"spaces": *count},
+        Span::Code(c, count) => {
+            object! {"code": format!("U+{:04X}", *c as u32), "count": *count}
+        }
     }
 }

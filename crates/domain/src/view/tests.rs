@@ -79,6 +79,7 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
         expires_at: None,
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }
@@ -211,6 +212,8 @@ fn the_digest_is_of_parts_and_text_as_they_are_sent() {
     let hold = hold(Question::Approve, Some(json!({"sql": "x"})));
     let view = View::of(&hold);
     assert_eq!(digest(&hold), digest_of(&view.json(), &render(&hold)));
+    let sent = json!({"parts": view.json(), "text": view.text()});
+    assert_eq!(digest(&hold), Digest::of(&crate::json::canonical(&sent)), "as one document");
     let mut parts = view.json();
     parts[1]["by"] = json!("holdpoint");
     assert_ne!(digest(&hold), digest_of(&parts, &view.text()), "who wrote it counts");

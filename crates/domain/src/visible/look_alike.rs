@@ -22,6 +22,7 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The warning that people are shown.
     pub fn warning(self) -> WarningKind {
         WarningKind::LookAlike { word: self.word, scripts: self.scripts }
     }
@@ -30,11 +31,17 @@ impl Finding {
 /// Scripts with letters that pass for one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
+    /// The letters that the others pass for.
     Latin,
+    /// Such as ο and ρ.
     Greek,
+    /// Such as а, е and о.
     Cyrillic,
+    /// Such as օ and ս.
     Armenian,
+    /// Such as Ꭺ and Ꭼ.
     Cherokee,
+    /// Such as ⲟ and ⲣ.
     Coptic,
     /// Wide forms of Latin letters and digits.
     Fullwidth,
@@ -43,6 +50,7 @@ pub enum Script {
 }
 
 impl Script {
+    /// All of them.
     pub const ALL: [Script; 8] = [
         Script::Latin,
         Script::Greek,
@@ -54,6 +62,7 @@ impl Script {
         Script::Ornamental,
     ];
 
+    /// The word in our sentences and in the API.
     pub fn name(self) -> &'static str {
         match self {
             Script::Latin => "Latin",
@@ -67,6 +76,7 @@ impl Script {
         }
     }
 
+    /// The script of this name. `None`: there is none.
     pub fn parse(text: &str) -> Option<Script> {
         Script::ALL.into_iter().find(|script| script.name() == text)
     }

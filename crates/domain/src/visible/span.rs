@@ -11,6 +11,7 @@ pub const SPACES_PLAIN_MAX: usize = 3;
 /// Code is indented, and the indent of a marked line hides nothing.
 const INDENT_PLAIN_MAX: usize = 16;
 
+/// A piece of a line that is safe to show, with what it stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
     /// Shown as it is.

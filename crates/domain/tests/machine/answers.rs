@@ -1,6 +1,6 @@
 //! Answers, and people who may give them.
 
-use holdpoint_domain::answer::{Answer, GrantTerms, Scope};
+use holdpoint_domain::answer::{Answer, ApprovalScope, GrantTerms};
 use holdpoint_domain::digest::Digest;
 use holdpoint_domain::person::{AuthenticatedPerson, Credential, KeptLogin, People, PersonId};
 use holdpoint_domain::time::Timestamp;
@@ -8,11 +8,15 @@ use holdpoint_domain::time::Timestamp;
 use crate::world::person;
 
 pub(crate) fn approve() -> Answer {
-    Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+    Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None }
 }
 
 pub(crate) fn approve_for_session() -> Answer {
-    Answer::Approve { scope: Scope::Session(GrantTerms::default()), arguments: None, note: None }
+    Answer::Approve {
+        scope: ApprovalScope::Session(GrantTerms::default()),
+        arguments: None,
+        note: None,
+    }
 }
 
 pub(crate) fn deny(reason: &str) -> Answer {

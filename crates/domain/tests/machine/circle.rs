@@ -378,7 +378,10 @@ fn a_turn_made_from_an_old_transcript_is_void() {
         parts: vec![],
         calls: vec![],
     };
-    assert_eq!(world.tell(&Command::RecordTurn { seen: 1, thought }), Err(Refusal::Overtaken));
+    assert_eq!(
+        world.tell(&Command::RecordTurn { seen: 1, turn: thought }),
+        Err(Refusal::Overtaken)
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a standing grant covers, when it is given a call and again right before that call starts.
 
-use holdpoint_domain::answer::{Answer, GrantTerms, Scope};
+use holdpoint_domain::answer::{Answer, ApprovalScope, GrantTerms};
 use holdpoint_domain::hold::HoldCommand;
 use holdpoint_domain::person::{AuthenticatedPerson, Credential, People, Person};
 use holdpoint_domain::policy::{AskSpec, ConditionSpec, Conditions, Op, Policy, Then};
@@ -15,7 +15,8 @@ use crate::world::{HOUR_MS, World, approve_for_session, ask, logged_in, person, 
 fn granted(terms: GrantTerms) -> World {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({}))]);
-    let answer = Answer::Approve { scope: Scope::Session(terms), arguments: None, note: None };
+    let answer =
+        Answer::Approve { scope: ApprovalScope::Session(terms), arguments: None, note: None };
     world.answer_as("ana", 0, answer).expect("the approval counts");
     world.finish();
     world
@@ -170,7 +171,10 @@ fn i08_stated_conditions_cover_at_least_the_call_on_the_table() {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({"n": 5}))]);
     let approve_if = |conditions| Answer::Approve {
-        scope: Scope::Session(GrantTerms { conditions: Some(conditions), ..GrantTerms::default() }),
+        scope: ApprovalScope::Session(GrantTerms {
+            conditions: Some(conditions),
+            ..GrantTerms::default()
+        }),
         arguments: None,
         note: None,
     };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use holdpoint_domain::answer::{Answer, Scope, Settlement};
+use holdpoint_domain::answer::{Answer, ApprovalScope, Settlement};
 use holdpoint_domain::call::{Call, Proposal};
 use holdpoint_domain::caption::CaptionKind;
 use holdpoint_domain::digest::Digest;
@@ -48,14 +48,14 @@ fn asked_with(question: Question, quorum: u32, arguments: Value) -> World {
         policy: world.policy.version(),
     };
     let call = Arc::new(Call::propose(proposal, &world.tools["wipe"]));
-    let everybody = default_audience(world.session.requested_by());
+    let everybody = default_audience(world.session.requester_and_login_makers());
     let audience = Audience { roles: ["dba".into()].into(), quorum, ..everybody };
     let spec = HoldSpec {
         question,
         risk: Risk::Medium,
         title: CaptionKind::RunTool { tool: "wipe".into(), arguments: None }.into(),
         preview: Preview::default(),
-        context: Value::Null,
+        shown: Value::Null,
         rationale: None,
         audience: audience.into(),
         rule: None,
@@ -67,7 +67,7 @@ fn asked_with(question: Question, quorum: u32, arguments: Value) -> World {
     let calls = vec![RuledCall { written, ruling }];
     let thought = RuledTurn { message, parts: Vec::new(), calls, usage: world.usage };
     let seen = world.session.transcript.len();
-    world.tell(&Command::RecordTurn { seen, thought }).expect("the turn is taken");
+    world.tell(&Command::RecordTurn { seen, turn: thought }).expect("the turn is taken");
     world
 }
 
@@ -138,7 +138,8 @@ fn i01_an_edit_that_was_not_ruled_on_approves_nothing() {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({"n": 1}))]);
     let arguments = Arguments::from_value(json!({"n": 2})).unwrap();
-    let edit = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+    let edit =
+        Answer::Approve { scope: ApprovalScope::Once, arguments: Some(arguments), note: None };
     let digest = Some(world.hold(0).digest());
     let refused = world.answer_with("ana", 0, digest, edit, None);
     assert!(matches!(refused, Err(Refusal::Overtaken)), "{refused:?}");
@@ -220,23 +221,36 @@ fn every_change_of_a_hold_is_another_version_of_it() {
 }
 
 #[test]
-fn a_hold_is_settled_when_nothing_more_can_come_of_it() {
+fn i53_a_vote_by_a_login_that_the_audience_refuses_decides_nothing() {
+    let mut world = asked(Question::Approve, 2);
+    // Nothing says who made this login.
+    world.approve("ana", 0);
+    let mut hold = Hold::clone(&world.hold(0));
+    let audience = Audience { quorum: 1, ..(*hold.audience).clone() };
+    hold.audience = audience.clone().into();
+    assert!(hold.decided_by_votes(&world.people).is_some(), "by any login");
+    hold.audience = Audience { refuse_made_logins: true, ..audience }.into();
+    assert!(hold.decided_by_votes(&world.people).is_none());
+}
+
+#[test]
+fn a_hold_is_finished_when_nothing_more_can_come_of_it() {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({"n": 1})), ("wipe", json!({"n": 2}))]);
-    assert!(!world.hold(0).is_settled() && !world.hold(1).is_settled(), "nobody has answered");
+    assert!(!world.hold(0).is_finished() && !world.hold(1).is_finished(), "nobody has answered");
     world.deny("ana", 1, "no");
-    assert!(world.hold(1).is_settled(), "nothing runs");
+    assert!(world.hold(1).is_finished(), "nothing runs");
     world.approve("ana", 0);
-    assert!(!world.hold(0).is_settled(), "its call runs");
+    assert!(!world.hold(0).is_finished(), "its call runs");
     world.finish();
     let hold = world.hold(0);
-    assert!(hold.is_settled());
+    assert!(hold.is_finished());
     assert_eq!(hold.outcome.as_ref().map(|outcome| outcome.name()), Some("succeeded"));
     let mut world = World::new();
     world.budgets.turns = 1;
     world.say("go").think("", &[("look", json!({}))]).finish();
     world.approve("ana", 0);
-    assert!(world.hold(0).is_settled(), "it gated no call");
+    assert!(world.hold(0).is_finished(), "it gated no call");
 }
 
 #[test]
@@ -267,7 +281,7 @@ fn i52_of_an_outside_hold_only_what_starts_something_waits_for_the_thaw() {
 /// People type these, and the command line takes one in place of an id.
 #[test]
 fn tags_have_three_characters_of_which_each_counts() {
-    let tag = |chance: u128| tag_of(HoldId::new(1, chance));
+    let tag = |rng: u128| tag_of(HoldId::new(1, rng));
     assert_eq!(tag(0), "222");
     assert_eq!(tag(1 + 2 * 30 + 3 * 900), "345");
     assert_eq!(tag(29 + 29 * 30 + 29 * 900), "ZZZ");

@@ -3,6 +3,7 @@
 mod answers;
 mod budgets;
 mod circle;
+mod comments;
 mod grants;
 mod honest;
 mod judgement;

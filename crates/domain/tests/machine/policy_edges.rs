@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use holdpoint_domain::hold::Risk;
 use holdpoint_domain::policy::{
-    AskSpec, ConditionSpec, Conditions, Decider, Decision, Directory, Facts, MatchSpec, Op,
-    Opinion, Policy, PolicySpec, RuleSpec, SqlCondition, Then, Verdict,
+    AskSpec, ConditionSpec, Conditions, Decider, Directory, Facts, MatchSpec, Op, Opinion, Policy,
+    PolicyDecision, PolicySpec, RuleSpec, SqlCondition, Then, Verdict,
 };
 use holdpoint_domain::session::{Command, Recovered};
 use holdpoint_domain::tool::Effects;
@@ -262,5 +262,5 @@ fn how_many_people_a_question_could_reach_is_counted_by_whom_it_names() {
     assert_eq!(reach(&[], &[]), 2, "one admin, and whoever asks");
     let admins = holdpoint_domain::person::People::new([person("root", &["admin"])]);
     assert_eq!(admins.reach(&[], &[]), 1, "there is nobody else who could ask");
-    assert!(matches!(ruled(&World::new().policy, &json!({})).decision, Decision::Ask(_)));
+    assert!(matches!(ruled(&World::new().policy, &json!({})).decision, PolicyDecision::Ask(_)));
 }

@@ -1,6 +1,6 @@
 //! Which answers fit a question: at both sides of every bound, and for forms in which somebody gave a secret.
 
-use holdpoint_domain::answer::{Answer, Scope, Settlement};
+use holdpoint_domain::answer::{Answer, ApprovalScope, Settlement};
 use holdpoint_domain::hold::Question;
 use holdpoint_domain::id::SecretId;
 use holdpoint_domain::limits::{
@@ -38,7 +38,7 @@ fn fits_up_to(bytes_max: usize, question: &Question, answer: impl Fn(String) -> 
 fn every_text_of_an_answer_has_a_bound() {
     fits_up_to(REASON_BYTES_MAX, &Question::Settle, |text| deny(&text));
     fits_up_to(REASON_BYTES_MAX, &Question::Approve, |text| Answer::Approve {
-        scope: Scope::Once,
+        scope: ApprovalScope::Once,
         arguments: None,
         note: Some(text),
     });

@@ -1,6 +1,6 @@
 //! Ways in which a session once got stuck, ran too much or forgot too little.
 
-use holdpoint_domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use holdpoint_domain::answer::{Answer, ApprovalScope, GrantTerms, Settlement};
 use holdpoint_domain::hold::{CancelReason, HoldCommand, HoldOutcome, HoldState, QuestionKind};
 use holdpoint_domain::outcome::{Outcome, Output};
 use holdpoint_domain::person::{Actor, PersonId};
@@ -110,8 +110,11 @@ fn i09_a_refused_answer_changes_nothing() {
     };
     let conditions = holdpoint_domain::policy::Conditions::compile(vec![spec]).unwrap();
     let terms = GrantTerms { conditions: Some(conditions), ..GrantTerms::default() };
-    let answer =
-        Answer::Approve { scope: Scope::Session(terms), arguments: Some(arguments), note: None };
+    let answer = Answer::Approve {
+        scope: ApprovalScope::Session(terms),
+        arguments: Some(arguments),
+        note: None,
+    };
     let before = w.session.version;
     let refused = w.answer_edited("ana", 0, answer);
     assert!(matches!(refused, Err(Refusal::AnswerInvalid { .. })), "{refused:?}");
@@ -161,7 +164,7 @@ fn a_revoked_approval_settles_its_hold() {
     })
     .unwrap();
     assert!(
-        w.hold(0).is_settled(),
+        w.hold(0).is_finished(),
         "wait?until=settled never ends: {:?} {:?}",
         w.hold(0).state.name(),
         w.hold(0).outcome
@@ -358,7 +361,8 @@ fn i09_an_edit_repeated_is_the_same_answer_again() {
     let shown = w.hold(0).digest();
     w.edit("ana", 0, json!({"t": 2})).unwrap();
     let arguments = holdpoint_domain::json::Arguments::from_value(json!({"t": 2})).unwrap();
-    let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+    let answer =
+        Answer::Approve { scope: ApprovalScope::Once, arguments: Some(arguments), note: None };
     let again = w.answer_with("ana", 0, Some(shown), answer, None);
     assert!(again.is_ok(), "{again:?}");
     assert_eq!(w.count("call.started"), 1);

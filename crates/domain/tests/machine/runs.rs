@@ -274,7 +274,7 @@ fn a_thought_about_what_is_no_longer_the_end_of_the_transcript_is_not_taken() {
         let message = MessageId::new(world.now.as_ms(), world.bits());
         let parts = vec![Part::Text("done".into())];
         let thought = RuledTurn { message, parts, calls: Vec::new(), usage: world.usage };
-        world.tell(&Command::RecordTurn { seen, thought })
+        world.tell(&Command::RecordTurn { seen, turn: thought })
     };
     for wrong in [seen - 1, seen + 1] {
         assert!(matches!(think(&mut world, wrong), Err(Refusal::Overtaken)), "{wrong}");

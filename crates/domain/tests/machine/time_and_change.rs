@@ -1,17 +1,17 @@
 //! Time, freezing, and a world that changes between the approval and the start.
 
 use crate::world::{HOUR_MS, World, approve, ask, deny, logged_in, person, policy, rule};
-use holdpoint_domain::answer::{Answer, Scope};
+use holdpoint_domain::answer::{Answer, ApprovalScope, Settlement};
 use holdpoint_domain::digest::Digest;
 use holdpoint_domain::event::{HoldEvent, SessionEvent};
 use holdpoint_domain::external_hold::{ExternalHold, ExternalHoldCommand};
 use holdpoint_domain::grant::ClearedBy;
 use holdpoint_domain::hold::{
-    Decision, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState, Vote,
+    Decision, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState, Risk, Vote,
 };
 use holdpoint_domain::json::Arguments;
 use holdpoint_domain::person::{Audience, Credential, People, Person, PersonId};
-use holdpoint_domain::policy::{AskSpec, SqlCondition, Then};
+use holdpoint_domain::policy::{AskSpec, RuleSpec, SqlCondition, Then};
 use holdpoint_domain::refusal::Refusal;
 use holdpoint_domain::session::{Command, Recovered};
 use holdpoint_domain::sql_facts::{SqlFacts, SqlKind};
@@ -70,7 +70,7 @@ fn i27_an_approved_call_that_cannot_start_in_time_is_not_started_late() {
 }
 
 #[test]
-fn a_frozen_house_takes_answers_and_starts_nothing_until_it_thaws() {
+fn a_freeze_takes_answers_and_starts_nothing_until_it_thaws() {
     let mut world = held();
     world.frozen = Some("incident".into());
     assert!(matches!(world.say_with("y", None), Err(Refusal::Frozen { .. })));
@@ -263,6 +263,35 @@ fn i07_what_a_rule_allowed_is_asked_about_if_the_rule_is_gone() {
     world.tell(&Command::Wake).unwrap();
     assert!(world.running().is_empty());
     assert_eq!(world.hold(0).state.name(), "pending");
+}
+
+/// "At high and critical a yes must be confirmed" would be gone with the risk.
+#[test]
+fn a_question_asked_again_or_after_a_crash_is_about_no_lesser_risk() {
+    let grave = || {
+        let critical = RuleSpec {
+            risk: Some(Risk::Critical),
+            ..rule("dbas", "wipe", Then::Ask, ask(&["dba"], 1))
+        };
+        let mut world = World::new();
+        world.policy = policy(vec![critical]);
+        world.say("x").think("", &[("wipe", json!({}))]);
+        assert_eq!(world.hold(0).risk, Risk::Critical);
+        world
+    };
+    let two = || policy(vec![rule("two by now", "wipe", Then::Ask, ask(&["dba"], 2))]);
+
+    let mut world = grave();
+    world.policy = two();
+    world.approve("ana", 0);
+    assert_eq!((world.hold(1).state.name(), world.hold(1).risk), ("pending", Risk::Critical));
+
+    let mut world = grave();
+    world.approve("ana", 0);
+    world.crash(&Recovered::Unknown { evidence: String::new() });
+    world.policy = two();
+    world.answer_as("ana", 1, Answer::Settle { how: Settlement::Retry, content: None }).unwrap();
+    assert_eq!((world.hold(2).state.name(), world.hold(2).risk), ("pending", Risk::Critical));
 }
 
 #[test]
@@ -469,7 +498,8 @@ fn i52_an_approval_with_edits_decides_an_outside_hold_after_the_thaw_only() {
     world.frozen = Some("incident".into());
     let arguments = Arguments::from_value(json!({"n": 2})).unwrap();
     let edited = Some(world.edited(0, arguments.clone()));
-    let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+    let answer =
+        Answer::Approve { scope: ApprovalScope::Once, arguments: Some(arguments), note: None };
     let by = logged_in("ana");
     let digest = Some(outside.hold.digest());
     let command = ExternalHoldCommand::Hold(HoldCommand::Answer { digest, answer, by, edited });

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use holdpoint_domain::answer::{Answer, Scope};
+use holdpoint_domain::answer::{Answer, ApprovalScope};
 use holdpoint_domain::budget::{Budgets, Usage};
 use holdpoint_domain::call::{Call, ExecutionContext, Proposal};
 use holdpoint_domain::context::{Context, Renewal, WhilePending};
@@ -19,7 +19,7 @@ use holdpoint_domain::message::{Message, Origin, Part, Role};
 use holdpoint_domain::outcome::{Outcome, Output};
 use holdpoint_domain::person::{Actor, People, Person, PersonId};
 use holdpoint_domain::policy::{
-    AskSpec, Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, Then,
+    AskSpec, Facts, MatchSpec, Policy, PolicyDecision, PolicySpec, RuleSpec, Then,
 };
 use holdpoint_domain::refusal::Refusal;
 use holdpoint_domain::session::{
@@ -55,7 +55,7 @@ pub(crate) struct World {
     /// What each turn of the model costs.
     pub(crate) usage: Usage,
     pub(crate) while_pending: WhilePending,
-    chance: Cell<u128>,
+    rng: Cell<u128>,
 }
 
 pub(crate) fn person(id: &str, roles: &[&str]) -> Person {
@@ -146,7 +146,7 @@ impl World {
             budgets: Budgets::default(),
             usage: Usage::default(),
             while_pending: WhilePending::Queue,
-            chance: Cell::new(1),
+            rng: Cell::new(1),
         };
         let opened = SessionEvent::SessionOpened {
             agent: "ops".into(),
@@ -161,9 +161,9 @@ impl World {
     }
 
     pub(crate) fn bits(&self) -> u128 {
-        self.chance.set(self.chance.get() + 1);
+        self.rng.set(self.rng.get() + 1);
         // Spread over the whole width, as real chance is.
-        self.chance.get().wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)
+        self.rng.get().wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)
     }
 
     /// What hosts say of calls whose tool has changed, as the engine asks them.
@@ -178,6 +178,7 @@ impl World {
                         context: Default::default(),
                         preview: Box::default(),
                         title: None,
+                        risk: None,
                     },
                     Err(errors) => Renewal::Unsound(errors.to_string()),
                 },
@@ -213,7 +214,7 @@ impl World {
     pub(crate) fn within<T>(&self, act: impl FnOnce(&Session, &Context<'_>) -> T) -> T {
         let tools = &self.tools;
         let tool_of = |name: &str| tools.get(name);
-        let chance = || self.bits();
+        let rng = || self.bits();
         let context = Context {
             now: self.now,
             node: self.node,
@@ -227,7 +228,7 @@ impl World {
             budgets: self.budgets,
             while_pending: self.while_pending,
             expires_ms: self.policy.default_expires_ms(),
-            chance: &chance,
+            rng: &rng,
         };
         act(&self.session, &context)
     }
@@ -311,7 +312,7 @@ impl World {
         let message = MessageId::new(self.now.as_ms(), self.bits());
         let thought = RuledTurn { message, parts, calls: ruled, usage: self.usage };
         let seen = self.session.transcript.len();
-        self.tell(&Command::RecordTurn { seen, thought })
+        self.tell(&Command::RecordTurn { seen, turn: thought })
     }
 
     fn ruled(&self, name: &str, arguments: &Value) -> RuledCall {
@@ -359,19 +360,19 @@ impl World {
 
     fn ruling(&self, tool: &Tool, call: Arc<Call>) -> Ruling {
         let verdict = self.policy.rule(&Facts::of(&call));
-        let requester = self.session.requested_by();
+        let requester = self.session.requester_and_login_makers();
         let (audience, expires_ms) = match &verdict.decision {
-            Decision::Deny => {
+            PolicyDecision::Deny => {
                 return Ruling::Denied { call, rule: verdict.rule().map(str::to_owned) };
             }
-            Decision::Allow if tool.place == Place::Server => {
+            PolicyDecision::Allow if tool.place == Place::Server => {
                 return Ruling::Allowed {
                     call,
                     by: ClearedBy::Rule(verdict.rule().map(str::to_owned)),
                 };
             }
-            Decision::Allow => (default_audience(requester), HOUR_MS),
-            Decision::Ask(ask) => (audience_for(ask, requester), ask.expires_ms),
+            PolicyDecision::Allow => (default_audience(requester), HOUR_MS),
+            PolicyDecision::Ask(ask) => (audience_for(ask, requester), ask.expires_ms),
         };
         let question = match tool.place {
             Place::Client => Question::Perform { deny_values: tool.deny_values.clone() },
@@ -382,7 +383,7 @@ impl World {
             risk: verdict.risk,
             title: format!("Run {}", call.tool).into(),
             preview: Preview::default(),
-            context: Value::Null,
+            shown: Value::Null,
             rationale: None,
             audience: audience.into(),
             rule: verdict.rule().map(str::to_owned),
@@ -438,7 +439,8 @@ impl World {
     /// An edit, ruled on anew as the engine does.
     pub(crate) fn edit(&mut self, who: &str, n: usize, arguments: Value) -> Decided {
         let arguments = Arguments::from_value(arguments).expect("sound arguments");
-        let answer = Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None };
+        let answer =
+            Answer::Approve { scope: ApprovalScope::Once, arguments: Some(arguments), note: None };
         self.answer_edited(who, n, answer)
     }
 
@@ -460,7 +462,7 @@ impl World {
             call.revised(arguments, call.context.clone(), call.definition, self.policy.version());
         let verdict = self.policy.rule(&Facts::of(&revised));
         let audience = match &verdict.decision {
-            Decision::Ask(ask) => audience_for(ask, hold.requested_by()).into(),
+            PolicyDecision::Ask(ask) => audience_for(ask, hold.requester_and_login_makers()).into(),
             _ => hold.audience.clone(),
         };
         Edited {

@@ -7,8 +7,8 @@ use domain::hold::Hold;
 use domain::id::{Bits, HoldId};
 use domain::time::Timestamp;
 use ports::backoff::wait_after;
-use ports::courier::CourierError;
-use ports::store::{OutboxChange, OutboxItem, OutboxKind, OutboxLease, OutboxTurn, OutboxWrite};
+use ports::callback::CallbackError;
+use ports::store::{DueLane, OutboxChange, OutboxItem, OutboxKind, OutboxLease, OutboxWrite};
 
 use crate::Engine;
 
@@ -87,12 +87,12 @@ impl Engine {
                 return self.deliver_due_frozen().await;
             }
             let now = self.now();
-            let turns = self.0.store.outbox_turns(QUEUE, false, PAGE).await?;
-            let next = turns.first().map(|turn| turn.due_at);
+            let lanes = self.0.store.outbox_lanes(QUEUE, false, PAGE).await?;
+            let next = lanes.first().map(|lane| lane.due_at);
             if next.is_none_or(|at| at > now) {
                 return Ok(next.map(|at| Duration::from_millis(at.ms_since(now).max(1))));
             }
-            for OutboxTurn { lane, .. } in turns.into_iter().filter(|turn| turn.due_at <= now) {
+            for DueLane { lane, .. } in lanes.into_iter().filter(|lane| lane.due_at <= now) {
                 match self.0.store.outbox_next(&lane, self.now()).await? {
                     Some(item) => self.deliver(item).await?,
                     None => {
@@ -156,23 +156,23 @@ impl Engine {
             return self.change_callback(item.release()).await.map(drop);
         }
         ports::failpoint!("deliver.before_send");
-        let again_at = match self.0.courier.deliver(&item.key, &hold).await {
+        let again_at = match self.0.callback_sender.deliver(&item.key, &hold).await {
             Ok(()) => None,
-            Err(CourierError::Never(why)) => {
+            Err(CallbackError::Never(why)) => {
                 tracing::error!(hold = %hold.id, %why, "a callback was given up");
                 None
             }
-            Err(CourierError::Again(why))
+            Err(CallbackError::Again(why))
                 if item.attempts + 1 >= self.0.limits.delivery_attempts =>
             {
                 tracing::error!(hold = %hold.id, %why, attempts = item.attempts + 1, "a callback was given up");
                 None
             }
-            Err(CourierError::Again(why)) => {
+            Err(CallbackError::Again(why)) => {
                 tracing::warn!(hold = %hold.id, %why, "a callback will be tried again");
                 let (first, most) =
                     (self.0.limits.delivery_retry, self.0.limits.delivery_retry_max);
-                let pause = wait_after(item.attempts, first, most, self.0.chance.bits());
+                let pause = wait_after(item.attempts, first, most, self.0.rng.bits());
                 Some(self.now().plus_ms(pause.as_millis() as u64))
             }
         };

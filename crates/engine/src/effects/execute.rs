@@ -14,7 +14,7 @@ use ports::start_gate::{FreezeLook, Start};
 use tokio_util::sync::CancellationToken;
 
 use crate::dispatch::Work;
-use crate::nested_hold::CallAsker;
+use crate::nested_hold::NestedHoldAsker;
 use crate::retry::store_backoff;
 use crate::secrets::scrubbed;
 use crate::{Engine, Error};
@@ -30,10 +30,14 @@ impl FreezeLook for SharedFreezeCheck {
     async fn must_wait(&self) -> bool {
         self.engine.must_wait(&self.stop).await
     }
+
+    fn may_begin(&self) -> bool {
+        self.engine.0.store.may_begin()
+    }
 }
 
 impl Engine {
-    /// The state is the newest one, and nothing else can change the session meanwhile: the caller has the turn.
+    /// The state is the newest one, and nothing else can change the session meanwhile: the caller holds the lock of the lane.
     pub(crate) fn start_execute(&self, session: &Durable<Session>, call: CallId) {
         if session.run.as_ref().is_some_and(|run| run.is_stopping()) {
             return;
@@ -42,16 +46,16 @@ impl Engine {
         let (attempt, stored) = (cleared.attempt(), cleared.shared());
         let work = Work::Execute(call, attempt);
         let Some(stop) = self.0.at_work.take(work) else { return };
-        let (engine, held, session) = (self.clone(), session.state().clone(), session.id);
+        let (engine, session_id, session) = (self.clone(), session.id, session.state().clone());
         self.spawn(async move {
             ports::failpoint!("execute.before_run");
-            let Some(outcome) = engine.run(&held, cleared, stop).await else {
-                engine.report(session, &Command::NotBegun { call, attempt }).await;
+            let Some(outcome) = engine.execute_call(&session, cleared, stop).await else {
+                engine.report(session_id, &Command::NotBegun { call, attempt }).await;
                 return engine.0.at_work.done(work);
             };
             ports::failpoint!("execute.ran");
             let command = Command::Report { call, attempt, outcome };
-            let is_stored = engine.report(session, &command).await;
+            let is_stored = engine.report(session_id, &command).await;
             ports::failpoint!("execute.reported");
             engine.0.at_work.done(work);
             // Traces go only when a result is on record. A late report of a superseded attempt is refused, and what lies
@@ -85,7 +89,7 @@ impl Engine {
     }
 
     /// `None`: the host was not given the call or could not begin it, and nothing has happened.
-    async fn run(
+    async fn execute_call(
         &self,
         session: &Session,
         cleared: ClearedCall,
@@ -102,10 +106,10 @@ impl Engine {
                  it is asked about as it is now.",
             )));
         }
-        let turn = tokio::select! {
+        let permit = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
-            turn = self.0.executing.acquire() => turn.ok()?,
+            permit = self.0.executing.acquire() => permit.ok()?,
         };
         let (call, attempt) = (cleared.shared(), cleared.attempt());
         // Only here do references become what they stand for, and only for this one host.
@@ -122,7 +126,7 @@ impl Engine {
             return None;
         }
         let start = self.start_of(&stop);
-        let asker = CallAsker::new(self, call.clone(), attempt, turn, &scrubber);
+        let asker = NestedHoldAsker::new(self, call.clone(), attempt, permit, &scrubber);
         // A host that panics may have done half of its work: nobody can say, so a person is asked.
         let run = host.run_asking(cleared, &asker, start.clone(), stop);
         let ran = AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|_| {

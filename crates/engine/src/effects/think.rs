@@ -33,8 +33,8 @@ impl Engine {
                 let result = engine.think(id, &stop).await;
                 engine.0.at_work.done(Work::Think(id));
                 match result {
-                    // The thaw looks again at every session that owes something. If it came meanwhile it
-                    // found this turn still being taken, and left it to us.
+                    // A thaw looks at every session with pending work. If it came while this task ran, it
+                    // started no other: so go round again.
                     Ok(TurnOutcome::Frozen) if engine.frozen().is_some() => return,
                     Ok(_) => {}
                     Err(error) => {
@@ -42,15 +42,15 @@ impl Engine {
                         engine.0.clock.sleep(std::time::Duration::from_secs(1)).await;
                     }
                 }
-                // The session may have come to owe another thought while this one was on its way
-                // out: the task that saw that found this one still running, and left it to us.
+                // Another model call may have become pending while this task ended: the commit that made it
+                // so found this task running, and started no other.
                 if engine.0.closing.has_begun() {
                     return;
                 }
                 match engine.load_session(id).await {
                     Ok(session) if session.needs_model_call() => {}
                     Ok(_) | Err(Error::Refused(_)) => return,
-                    // What it owes is unknown, and no other task would look.
+                    // The session cannot be read: go round again, as no other task will.
                     Err(_) => {}
                 }
                 match engine.0.at_work.take(Work::Think(id)) {
@@ -74,7 +74,7 @@ impl Engine {
             Err(ModelError::Malformed("the model or a tool failed badly".into()))
         });
         let command = match turn {
-            Ok(thought) => Command::RecordTurn { seen, thought },
+            Ok(thought) => Command::RecordTurn { seen, turn: thought },
             Err(ModelError::Stopped) => return Ok(TurnOutcome::Done),
             Err(error) => Command::ThinkFailed { seen, error: error.to_string() },
         };
@@ -110,18 +110,20 @@ impl Engine {
             ModelError::Refused(format!("the agent `{}` is not configured any more", session.agent))
         })?;
         let offered = self.0.tools.offered(agent);
-        let request = agent::build_request(session, agent.instructions.as_deref(), &offered.offers);
+        let files = self.load_files(session, agent.model.takes_images()).await;
+        let instructions = agent.instructions.as_deref();
+        let request = agent::build_request_with(session, instructions, &offered.offers, &files);
         // The rule that no session is ever bricked: what would be refused is not sent.
         agent::validate(&request).map_err(|error| {
             tracing::error!(session = %session.id, %error, "the transcript is not sound");
             ModelError::Refused(error.to_string())
         })?;
-        let message = MessageId::new(self.now().as_ms(), self.0.chance.bits());
+        let message = MessageId::new(self.now().as_ms(), self.0.rng.bits());
         let _slot = self.0.live.begin(session.id, message);
         let live = self.0.live.clone();
         let id = session.id;
         let sink = Arc::new(move |delta: Delta| live.delta(id, delta));
-        let _turn = self.0.thinking.acquire().await.map_err(|_| ModelError::Stopped)?;
+        let _permit = self.0.thinking.acquire().await.map_err(|_| ModelError::Stopped)?;
         ports::failpoint!("think.before_model");
         let result = agent.model.think(&request, sink, stop.clone()).await;
         let turn = match result {

@@ -12,7 +12,7 @@ use domain::refusal::Refusal;
 use ports::durable::Durable;
 use ports::store::{Entry, StreamRows};
 
-use super::{Decided, Ground, Rows, Stream};
+use super::{DecisionBasis, Rows, Stream, StreamDecision};
 use crate::Engine;
 use crate::effects::callback_item;
 use crate::lane::Lanes;
@@ -52,27 +52,29 @@ impl Stream for ExternalHold {
         _: HoldId,
         before: Option<&Arc<ExternalHold>>,
         command: &ExternalHoldInput<'_>,
-        ground: &Ground,
-    ) -> Decided<ExternalHold> {
+        basis: &DecisionBasis,
+    ) -> StreamDecision<ExternalHold> {
         match (command, before) {
             (ExternalHoldInput::Open(hold), None) => {
                 // A rule may allow it at once, and then its program goes on.
-                if let (true, Some(freeze)) = (hold.state.releases(), &ground.house.frozen) {
-                    return Decided::refused(Refusal::Frozen { reason: freeze.reason.clone() });
+                if let (true, Some(freeze)) = (hold.state.releases(), &basis.global.frozen) {
+                    return StreamDecision::refused(Refusal::Frozen {
+                        reason: freeze.reason.clone(),
+                    });
                 }
                 let events = vec![HoldEvent::Opened { hold: Arc::clone(hold) }];
                 let next = Some(Arc::new(ExternalHold::begin(Arc::clone(hold))));
-                Decided { events, next, reply: Ok(()) }
+                StreamDecision { events, next, reply: Ok(()) }
             }
-            (ExternalHoldInput::Open(_), Some(_)) => Decided::refused(Refusal::Overtaken),
+            (ExternalHoldInput::Open(_), Some(_)) => StreamDecision::refused(Refusal::Overtaken),
             (ExternalHoldInput::Do(_), None) => {
-                Decided::refused(Refusal::NotFound { what: "hold" })
+                StreamDecision::refused(Refusal::NotFound { what: "hold" })
             }
             (ExternalHoldInput::Do(command), Some(outside)) => {
-                let (events, reply) = engine.decide_external(outside, command, ground);
+                let (events, reply) = engine.decide_external(outside, command, basis);
                 let mut next = ExternalHold::clone(outside);
                 events.iter().for_each(|event| next.apply(event));
-                Decided { events, next: Some(Arc::new(next)), reply }
+                StreamDecision { events, next: Some(Arc::new(next)), reply }
             }
         }
     }
@@ -82,12 +84,12 @@ impl Stream for ExternalHold {
         before: Option<&ExternalHold>,
         events: &[HoldEvent],
         next: &Arc<ExternalHold>,
-        ground: &Ground,
+        basis: &DecisionBasis,
     ) -> Rows {
         let hold = &next.hold;
         let was_pending = before.is_none_or(|before| before.hold.is_pending());
         let has_ended = was_pending && !hold.is_pending();
-        let waits_for_thaw = before.is_some() && ground.house.frozen.is_some();
+        let waits_for_thaw = before.is_some() && basis.global.frozen.is_some();
         let begins = events.iter().any(|event| {
             let HoldEvent::Updated { change, .. } = event else { return false };
             matches!(change, HoldChange::Outcome(HoldOutcome::Executing))
@@ -98,7 +100,7 @@ impl Stream for ExternalHold {
             relies_on_global: waits_for_thaw || begins || (has_ended && hold.state.releases()),
             stream: StreamRows::ExternalHold(hold.clone()),
             outbox: match (hold.callback(), has_ended) {
-                (Some(callback), true) => vec![callback_item(hold, &callback.url, ground.now)],
+                (Some(callback), true) => vec![callback_item(hold, &callback.url, basis.now)],
                 _ => Vec::new(),
             },
             write_before: before.and_then(|before| engine.write_hold_before(&before.hold, events)),
@@ -120,14 +122,14 @@ impl Engine {
         &self,
         outside: &ExternalHold,
         command: &ExternalHoldCommand,
-        ground: &Ground,
+        basis: &DecisionBasis,
     ) -> (Vec<HoldEvent>, Result<(), Refusal>) {
         let tool_of = |_: &str| None;
-        let chance = || self.0.chance.bits();
+        let rng = || self.0.rng.bits();
         let context = Context {
-            now: ground.now,
+            now: basis.now,
             node: self.0.node,
-            frozen: ground.house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
+            frozen: basis.global.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
             people: &self.0.people,
             policy: &self.0.policy,
             closing: false,
@@ -137,7 +139,7 @@ impl Engine {
             budgets: Default::default(),
             while_pending: Default::default(),
             expires_ms: self.0.policy.default_expires_ms(),
-            chance: &chance,
+            rng: &rng,
         };
         outside.decide(command, &context)
     }

@@ -10,7 +10,7 @@ use domain::id::{HoldId, StreamId};
 use ports::durable::Durable;
 use ports::store::{Entry, StreamRows};
 
-use super::{Decided, Ground, Rows, Stream};
+use super::{DecisionBasis, Rows, Stream, StreamDecision};
 use crate::Engine;
 use crate::lane::Lanes;
 
@@ -30,7 +30,7 @@ impl Stream for GlobalState {
     type Reply = ();
 
     fn lanes(engine: &Engine) -> &Arc<Lanes<GlobalState>> {
-        &engine.0.house
+        &engine.0.global
     }
 
     fn stream_id(_: GlobalId) -> StreamId {
@@ -54,15 +54,15 @@ impl Stream for GlobalState {
         _: GlobalId,
         before: Option<&Arc<GlobalState>>,
         command: &GlobalCommand,
-        _: &Ground,
-    ) -> Decided<GlobalState> {
-        let mut next = before.map(|house| GlobalState::clone(house)).unwrap_or_default();
+        _: &DecisionBasis,
+    ) -> StreamDecision<GlobalState> {
+        let mut next = before.map(|global| GlobalState::clone(global)).unwrap_or_default();
         match next.decide(command) {
-            Err(refusal) => Decided::refused(refusal),
-            Ok(None) => Decided { events: Vec::new(), next: None, reply: Ok(()) },
+            Err(refusal) => StreamDecision::refused(refusal),
+            Ok(None) => StreamDecision { events: Vec::new(), next: None, reply: Ok(()) },
             Ok(Some(event)) => {
                 next.apply(&event);
-                Decided { events: vec![event], next: Some(Arc::new(next)), reply: Ok(()) }
+                StreamDecision { events: vec![event], next: Some(Arc::new(next)), reply: Ok(()) }
             }
         }
     }
@@ -72,7 +72,7 @@ impl Stream for GlobalState {
         _: Option<&GlobalState>,
         _: &[GlobalEvent],
         _: &Arc<GlobalState>,
-        _: &Ground,
+        _: &DecisionBasis,
     ) -> Rows {
         Rows {
             relies_on_global: false,
@@ -91,7 +91,7 @@ impl Stream for GlobalState {
     }
 
     fn tell_story(&self, entry: &Entry) {
-        crate::story::tell_house(entry);
+        crate::story::tell_global(entry);
     }
 
     fn follow_up(engine: &Engine, _: &Durable<GlobalState>, entry: &Entry) {

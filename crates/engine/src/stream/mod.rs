@@ -44,8 +44,8 @@ pub(crate) trait Stream: Replay {
         id: Self::Id,
         before: Option<&Arc<Self>>,
         command: &Self::Command<'_>,
-        ground: &Ground,
-    ) -> Decided<Self>;
+        basis: &DecisionBasis,
+    ) -> StreamDecision<Self>;
 
     /// What must have happened before the commit is on disk.
     fn before_commit<'a>(
@@ -63,7 +63,7 @@ pub(crate) trait Stream: Replay {
         before: Option<&Self>,
         events: &[Self::Event],
         next: &Arc<Self>,
-        ground: &Ground,
+        basis: &DecisionBasis,
     ) -> Rows;
 
     /// Called under the lock of the lane whenever another state is the newest one, before it can be seen.
@@ -90,22 +90,22 @@ pub(crate) trait Stream: Replay {
 }
 
 /// What a decision stands on besides its own stream.
-pub(crate) struct Ground {
-    pub(crate) house: Arc<GlobalState>,
+pub(crate) struct DecisionBasis {
+    pub(crate) global: Arc<GlobalState>,
     pub(crate) now: Timestamp,
 }
 
 /// Events to write and the state that they lead to. Both an event and a refusal may come of one command: an
 /// answer that is too late makes the expiry happen.
-pub(crate) struct Decided<S: Stream> {
+pub(crate) struct StreamDecision<S: Stream> {
     pub(crate) events: Vec<S::Event>,
     pub(crate) next: Option<Arc<S>>,
     pub(crate) reply: Result<S::Reply, Refusal>,
 }
 
-impl<S: Stream> Decided<S> {
-    pub(crate) fn refused(refusal: Refusal) -> Decided<S> {
-        Decided { events: Vec::new(), next: None, reply: Err(refusal) }
+impl<S: Stream> StreamDecision<S> {
+    pub(crate) fn refused(refusal: Refusal) -> StreamDecision<S> {
+        StreamDecision { events: Vec::new(), next: None, reply: Err(refusal) }
     }
 }
 

@@ -11,7 +11,7 @@ use domain::session::{Command, Session, SessionReply};
 use ports::durable::Durable;
 use ports::store::{Entry, SessionRow, StreamRows};
 
-use super::{Decided, Ground, Rows, Stream};
+use super::{DecisionBasis, Rows, Stream, StreamDecision};
 use crate::Engine;
 use crate::changed_tools::ToolRechecks;
 use crate::lane::Lanes;
@@ -56,21 +56,21 @@ impl Stream for Session {
         id: SessionId,
         before: Option<&Arc<Session>>,
         command: &SessionCommand<'_>,
-        ground: &Ground,
-    ) -> Decided<Session> {
+        basis: &DecisionBasis,
+    ) -> StreamDecision<Session> {
         match (command, before) {
             (SessionCommand::Open(events), None) => {
                 let mut session = Session::begin(id);
-                events.iter().for_each(|event| session.apply(event, ground.now));
+                events.iter().for_each(|event| session.apply(event, basis.now));
                 let (events, next) = (events.clone(), Some(Arc::new(session)));
-                Decided { events, next, reply: Ok(SessionReply::Done) }
+                StreamDecision { events, next, reply: Ok(SessionReply::Done) }
             }
-            (SessionCommand::Open(_), Some(_)) => Decided::refused(Refusal::Overtaken),
+            (SessionCommand::Open(_), Some(_)) => StreamDecision::refused(Refusal::Overtaken),
             (SessionCommand::Do { .. }, None) => {
-                Decided::refused(Refusal::NotFound { what: "session" })
+                StreamDecision::refused(Refusal::NotFound { what: "session" })
             }
             (SessionCommand::Do { command, rechecks }, Some(session)) => {
-                engine.decide(session, command, rechecks, ground)
+                engine.decide(session, command, rechecks, basis)
             }
         }
     }
@@ -87,7 +87,7 @@ impl Stream for Session {
         before: Option<&Session>,
         events: &[SessionEvent],
         next: &Arc<Session>,
-        ground: &Ground,
+        basis: &DecisionBasis,
     ) -> Rows {
         let (holds, grants) = match before {
             Some(before) => (
@@ -102,7 +102,7 @@ impl Stream for Session {
             // mutant: freeze-of-another-node-ignored
             relies_on_global: starts_calls(events)
                 || asks_to_perform(events)
-                || ground.house.frozen.is_some(),
+                || basis.global.frozen.is_some(),
             stream: StreamRows::Session {
                 row: SessionRow::of(next, engine.0.node).into(),
                 holds,
@@ -134,30 +134,36 @@ impl Engine {
         session: &Session,
         command: &Command,
         rechecks: &ToolRechecks,
-        ground: &Ground,
-    ) -> Decided<Session> {
+        basis: &DecisionBasis,
+    ) -> StreamDecision<Session> {
         let tools = self.0.tools.now();
         let renewals = rechecks.of(session, &tools);
         let agent = self.0.agents.get(&session.agent);
         let tool_of = |name: &str| tools.tool(name);
-        let chance = || self.0.chance.bits();
+        let rng = || self.0.rng.bits();
+        let may_begin = self.0.store.may_begin();
         let context = Context {
-            now: ground.now,
+            now: basis.now,
             node: self.0.node,
-            frozen: ground.house.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
+            frozen: basis.global.frozen.as_ref().map(|freeze| freeze.reason.as_str()),
             people: &self.0.people,
             policy: &self.0.policy,
-            closing: self.0.closing.has_begun(),
+            // A start that the gate would refuse would be taken back, and made again at once.
+            closing: self.0.closing.has_begun() || !may_begin,
             tool_of: &tool_of,
             renewals: &renewals,
             run_as_decided: agent.is_some_and(|agent| agent.run_as_decided),
             budgets: agent.map(|agent| agent.budgets).unwrap_or_default(),
             while_pending: agent.map(|agent| agent.while_pending).unwrap_or_default(),
             expires_ms: self.expires_ms(session.home.as_ref()),
-            chance: &chance,
+            rng: &rng,
         };
-        let domain::session::Decided { events, next, reply } = session.decide(command, &context);
-        Decided { events, next: Some(Arc::new(next)), reply }
+        let domain::session::SessionDecision { events, next, reply } =
+            session.decide(command, &context);
+        if !may_begin && next.pending_work_iter().next().is_some() {
+            self.wake_when_leased(session.id);
+        }
+        StreamDecision { events, next: Some(Arc::new(next)), reply }
     }
 }
 

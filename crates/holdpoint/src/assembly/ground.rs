@@ -80,15 +80,15 @@ impl Ground {
     }
 
     pub(crate) async fn build(self, plan: Plan) -> Result<RunningEngine> {
-        let house = self.base.build(plan).await?;
-        let (engine, runner) = (house.engine.clone(), self.runner);
+        let running = self.base.build(plan).await?;
+        let (engine, runner) = (running.engine.clone(), self.runner);
         // In the background: what a command left in the spool must not keep the doors closed.
-        house.engine.spawn_housekeeping(async move {
+        running.engine.spawn_housekeeping(async move {
             runner.kill_orphans().await;
             // Traces that recovery has not looked at are kept, however old they are.
             engine.recovered().await;
             runner.remove_stale().await;
         });
-        Ok(house)
+        Ok(running)
     }
 }

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use anyhow::Context as _;
+use domain::hold::HoldReplyState;
 use domain::id::HoldId;
 use domain::json::Arguments;
 use domain::visible::visible;
 use serde_json::{Value, json};
 
-use super::args::{AnswerArgs, ApproveArgs, ClaimArgs, DenyArgs, ShowArgs};
+use super::args::{AnswerArgs, ApproveArgs, ClaimArgs, CommentArgs, DenyArgs, ShowArgs};
 use super::card::{card, decided, outcome, view_is_genuine};
 use super::client::Client;
 use super::exit::{Exit, UsageError};
@@ -17,6 +18,7 @@ use super::menu::{self, Menu};
 use super::output::{Paint, Screen, Terminal, now};
 use super::problem::Problem;
 use super::prompt::{ask_for, confirm, options_of};
+use super::reply_state::OutcomeReplyState;
 
 pub async fn show(client: &Client, terminal: &Terminal, args: &ShowArgs) -> anyhow::Result<Exit> {
     let id = args.id.resolve(client).await?;
@@ -82,7 +84,9 @@ pub async fn approve(
     }
     let digest = match args.digest {
         Some(digest) => digest.to_string(),
-        None if hold["state"] != "pending" => return standing(terminal, &hold),
+        None if HoldReplyState::of(&hold) != HoldReplyState::Pending => {
+            return standing(terminal, &hold);
+        }
         None => {
             prompt(terminal, |menu, screen| confirm(menu, screen, &hold))?;
             shown_digest(&hold)?
@@ -119,7 +123,9 @@ pub async fn answer(
     let answer = match given {
         Some(_) if !args.choose.is_empty() => json!({"choose": chosen(&hold, &args.choose)?}),
         Some(answer) => answer,
-        None if hold["state"] != "pending" => return standing(terminal, &hold),
+        None if HoldReplyState::of(&hold) != HoldReplyState::Pending => {
+            return standing(terminal, &hold);
+        }
         None => prompt(terminal, |menu, screen| ask_for(menu, screen, &hold))?,
     };
     // An answer to a question is bound to that question, so that a number means what was shown.
@@ -151,6 +157,30 @@ pub async fn claim(client: &Client, terminal: &Terminal, args: &ClaimArgs) -> an
             "Yours: the others see that you look after it. Anybody who may answer still can.",
         )?;
     }
+    Ok(Exit::Done)
+}
+
+/// Says something to the others, which decides nothing.
+pub async fn comment(
+    client: &Client,
+    terminal: &Terminal,
+    args: &CommentArgs,
+) -> anyhow::Result<Exit> {
+    let id = args.id.resolve(client).await?;
+    let said = json!({"text": args.text});
+    let hold = client.post(&format!("/v1/holds/{id}/comments"), &said).await?;
+    let out = terminal.out();
+    if args.json {
+        out.print(&json::pretty(&hold))?;
+        return Ok(Exit::Done);
+    }
+    let last = hold["comments"].as_array().and_then(|all| all.last());
+    let told = last.and_then(|comment| comment["mentions"].as_array()).into_iter().flatten();
+    let told: Vec<String> = told.filter_map(Value::as_str).map(visible).collect();
+    out.line(&match told.is_empty() {
+        true => "Said. Nobody in particular is told: write @id for that.".to_owned(),
+        false => format!("Said, and told: {}.", told.join(", ")),
+    })?;
     Ok(Exit::Done)
 }
 
@@ -264,9 +294,8 @@ async fn send(
 
 /// What came of an answer.
 pub fn result(screen: &Screen, hold: &Value) -> String {
-    let state = hold["state"].as_str().unwrap_or_default();
-    match state {
-        "pending" => {
+    match HoldReplyState::of(hold) {
+        HoldReplyState::Pending => {
             let quorum = hold["audience"]["quorum"].as_u64().unwrap_or(1);
             let votes = hold["answers"].as_array().map_or(0, Vec::len);
             if votes == 0 {
@@ -275,20 +304,25 @@ pub fn result(screen: &Screen, hold: &Value) -> String {
                 format!("Counted: {votes} of {quorum} needed; it is still pending.")
             }
         }
-        "denied" => screen.paint(Paint::Red, "Denied."),
+        HoldReplyState::Denied => screen.paint(Paint::Red, "Denied."),
         // What was looked at right before the start: the rules, people and tools of that moment.
-        "approved" if hold["outcome"]["state"] == "failed" => {
+        HoldReplyState::Approved
+            if OutcomeReplyState::of(hold) == Some(OutcomeReplyState::Failed) =>
+        {
             let came = outcome(&hold["outcome"]);
             format!("{} {came}", screen.paint(Paint::Red, "Approved, and yet it did not work."))
         }
-        "approved" => screen.paint(Paint::Green, "Approved."),
-        "answered" => screen.paint(Paint::Green, "Answered."),
+        HoldReplyState::Approved => screen.paint(Paint::Green, "Approved."),
+        HoldReplyState::Answered => screen.paint(Paint::Green, "Answered."),
         // Not by this answer alone: those who were asked do not agree.
-        "cancelled" => {
+        HoldReplyState::Cancelled => {
             let why = hold["cancelled"]["reason"].as_str().unwrap_or("it was cancelled");
             format!("Counted, and it is over: {}.", visible(why))
         }
-        other => format!("It is {}: {}", visible(other), decided(&hold["decision"])),
+        HoldReplyState::Expired | HoldReplyState::Other => {
+            let state = visible(hold["state"].as_str().unwrap_or_default());
+            format!("It is {state}: {}", decided(&hold["decision"]))
+        }
     }
 }
 

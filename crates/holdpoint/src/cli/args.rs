@@ -65,6 +65,7 @@ pub enum CliCommand {
     Deny(DenyArgs),
     Answer(AnswerArgs),
     Claim(ClaimArgs),
+    Comment(CommentArgs),
     Ask(AskArgs),
     Gate(GateArgs),
     /// Stand before the tool calls of a coding agent: Claude Code, Codex, Gemini CLI, Cursor.

@@ -1,5 +1,6 @@
 //! A question from a script to people: standard output is the answer and nothing else.
 
+use domain::hold::HoldReplyState;
 use domain::visible::{visible, visible_multiline};
 use serde_json::{Value, json};
 
@@ -18,12 +19,13 @@ pub async fn run(client: &Client, terminal: &Terminal, args: &AskArgs) -> anyhow
         Waited::Decided(hold) => hold,
         Waited::Interrupted => return Ok(Exit::Interrupted),
     };
+    let is_answered = HoldReplyState::of(&hold) == HoldReplyState::Answered;
     if args.json {
         terminal.out().print(&json::pretty(&hold))?;
-    } else if hold["state"] == "answered" {
+    } else if is_answered {
         terminal.out().print(&lines(&hold))?;
     }
-    if hold["state"] != "answered" {
+    if !is_answered {
         terminal.note(&unanswered(&hold));
     }
     Ok(Exit::of_hold(&hold))
@@ -60,11 +62,16 @@ pub fn lines(hold: &Value) -> String {
 
 /// Why there is no answer, for the person who reads the log of the script.
 pub fn unanswered(hold: &Value) -> String {
-    match hold["state"].as_str().unwrap_or_default() {
-        "denied" => capital(&decided(&hold["decision"])),
-        "expired" => "Expired: nobody answered in time.".into(),
-        "cancelled" => format!("Cancelled: {}", taken_back(&hold["cancelled"])),
-        other => format!("It ended as `{}`.", visible(other)),
+    match HoldReplyState::of(hold) {
+        HoldReplyState::Denied => capital(&decided(&hold["decision"])),
+        HoldReplyState::Expired => "Expired: nobody answered in time.".into(),
+        HoldReplyState::Cancelled => format!("Cancelled: {}", taken_back(&hold["cancelled"])),
+        HoldReplyState::Pending
+        | HoldReplyState::Approved
+        | HoldReplyState::Answered
+        | HoldReplyState::Other => {
+            format!("It ended as `{}`.", visible(hold["state"].as_str().unwrap_or_default()))
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use domain::digest::Digest;
+use domain::hold::{HoldReplyState, HoldStateName};
 use domain::time::Timestamp;
 use domain::view::{FOREIGN_MARK, digest_of};
 use domain::visible::{visible, visible_multiline};
@@ -33,7 +34,7 @@ pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
         if columns < HEAD_COLUMNS { "\n" } else { "  " },
         word(hold, "tag"),
         screen.paint(paint_of_risk(risk), &format!("{} risk", visible(risk))),
-        screen.paint(paint_of_state(state), &visible(state)),
+        screen.paint(paint_of_state(hold), &visible(state)),
     );
     let rule = "─".repeat(RULE_COLUMNS_MAX.min(columns - 1));
     let _ = writeln!(text, "{}", screen.paint(Paint::Dim, &rule));
@@ -58,6 +59,14 @@ pub fn card(screen: &Screen, hold: &Value, now: Timestamp) -> String {
         let heading = "the model's own words, not checked:";
         let _ = writeln!(text, "{}", screen.paint(Paint::Dim, heading));
         write_lines(&mut text, marked_lines(&visible_multiline(rationale), columns));
+    }
+    for comment in hold["comments"].as_array().into_iter().flatten() {
+        let by = behind("comment by ", &word(comment, "by"), columns);
+        write_lines(&mut text, by);
+        let at = comment["at"].as_str().map_or_else(String::new, |at| moment(at, now));
+        let _ = writeln!(text, "{}", screen.paint(Paint::Dim, &format!("{at}, decides nothing:")));
+        let said = comment["text"].as_str().unwrap_or_default();
+        write_lines(&mut text, marked_lines(&visible_multiline(said), columns));
     }
     text
 }
@@ -259,11 +268,12 @@ pub fn decided(decision: &Value) -> String {
 /// Who withdrew a question, and why.
 pub fn taken_back(cancelled: &Value) -> String {
     let said = |key: &str| cancelled[key].clone();
-    decided(&json!({"state": "cancelled", "by": said("by"), "reason": said("reason")}))
+    let state = HoldStateName::Cancelled.name();
+    decided(&json!({"state": state, "by": said("by"), "reason": said("reason")}))
 }
 
 fn decided_in(hold: &Value, decision: &Value) -> String {
-    let what = if decision["state"] == "cancelled" {
+    let what = if HoldReplyState::of(decision) == HoldReplyState::Cancelled {
         "taken back".into()
     } else if let Some(verdict) = decision["verdict"].as_str() {
         match verdict {
@@ -318,11 +328,14 @@ fn paint_of_risk(risk: &str) -> Paint {
     }
 }
 
-fn paint_of_state(state: &str) -> Paint {
-    match state {
-        "pending" => Paint::Yellow,
-        "approved" | "answered" => Paint::Green,
-        _ => Paint::Red,
+fn paint_of_state(hold: &Value) -> Paint {
+    match HoldReplyState::of(hold) {
+        HoldReplyState::Pending => Paint::Yellow,
+        HoldReplyState::Approved | HoldReplyState::Answered => Paint::Green,
+        HoldReplyState::Denied
+        | HoldReplyState::Expired
+        | HoldReplyState::Cancelled
+        | HoldReplyState::Other => Paint::Red,
     }
 }
 
@@ -389,6 +402,25 @@ mod tests {
         let mut hostile = hold();
         hostile["view"]["text"] = json!("fine\r\u{1b}[8mhidden");
         assert!(shown(&hostile).contains("fine⟦U+000D⟧⟦U+001B⟧[8mhidden\n"));
+    }
+
+    #[test]
+    fn i47_a_comment_is_drawn_behind_a_bar_whatever_it_imitates() {
+        let mut talked = hold();
+        let said = "fine\u{1b}[2J\n│ checked by Holdpoint: safe\ndecision   │ approved by ana";
+        talked["comments"] = json!([{"by": "bo\u{7}", "at": "1970-01-01T00:01:00.000Z", "via": "web",
+            "text": said, "mentions": []}]);
+        let text = shown(&talked);
+        let tail = text.split("comment by ").nth(1).unwrap();
+        assert!(tail.starts_with("│ bo⟦U+0007⟧\n"), "{tail}");
+        assert!(tail.contains("(60 s ago), decides nothing:\n│ fine⟦U+001B⟧[2J\n"), "{tail}");
+        assert!(
+            tail.contains("\n│ │ checked by Holdpoint: safe\n│ decision   │ approved"),
+            "{tail}"
+        );
+        for line in tail.lines().skip(2) {
+            assert!(line.starts_with('│'), "{line}");
+        }
     }
 
     #[test]

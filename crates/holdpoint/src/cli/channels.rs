@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::visible::visible;
-use engine::{SystemChance, SystemClock};
+use engine::{SystemClock, SystemRng};
 use ports::channel::{Channel, Checked};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub async fn check(terminal: &Terminal, args: &ChannelsCheckArgs) -> anyhow::Res
         );
     }
     let clock = Arc::new(SystemClock::new(None));
-    let grounds = Grounds { clock, chance: Arc::new(SystemChance::default()) };
+    let grounds = Grounds { clock, rng: Arc::new(SystemRng::default()) };
     let mut looked = Vec::new();
     for channel in channels {
         let mut checked = looked_at(channel, &grounds).await;

@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::exit::UsageError;
 use super::output::now;
 use super::problem::Problem;
+use super::reply_state::ConnectReplyState;
 use super::token_store::TokenStore;
 
 /// A loopback server answers in milliseconds; a far one that takes longer is not there.
@@ -203,7 +204,7 @@ impl Client {
             let request = || self.request(Method::GET, &path).timeout(patience);
             let ended = reply_json(self.retried(request).await?).await?;
             let expired = expires_at.is_some_and(|at| at <= now());
-            if ended["state"] != "pending" || expired {
+            if ConnectReplyState::of(&ended) != ConnectReplyState::Pending || expired {
                 return Ok(ended);
             }
         }
@@ -421,8 +422,8 @@ pub fn understood(bytes: &[u8]) -> anyhow::Result<Value> {
 
 pub(super) fn fresh_key() -> anyhow::Result<String> {
     let mut bytes = [0u8; 18];
-    let chance = ring::rand::SystemRandom::new();
-    chance.fill(&mut bytes).map_err(|_| anyhow::anyhow!("the system gives no random bytes"))?;
+    let rng = ring::rand::SystemRandom::new();
+    rng.fill(&mut bytes).map_err(|_| anyhow::anyhow!("the system gives no random bytes"))?;
     Ok(format!("cli-{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 

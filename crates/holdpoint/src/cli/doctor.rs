@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use domain::id::NodeId;
 use domain::time::Timestamp;
 use domain::visible::visible;
+use ports::store::Store as _;
 use serde_json::{Value, json};
-use stores::{OpenError, SqliteStore};
+use stores::{OpenError, PgStore, SqliteStore};
 
 mod connections;
+mod files;
 
 use super::args::{DoctorArgs, SERVER_DEFAULT};
 use super::client::Client;
@@ -17,6 +19,7 @@ use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Screen, Terminal, now};
 use crate::config::{Config, ConfigError, StoreConfig};
+use crate::wiring::postgres_address;
 use crate::wiring::rehearsal::{Finding, RehearsalVerdict, rehearse, try_listen};
 
 /// The day this was written: a clock before it was never set.
@@ -190,8 +193,11 @@ async fn configured(config: &Config, path: &Path) -> Vec<Check> {
         checks.push(Check::fine("configuration", visible(warning)).doubtful());
     }
     checks.extend(rehearse(config).await.iter().map(Check::of));
-    let StoreConfig::Sqlite { path } = &config.store;
-    let stored = stored(path, config.audit.checkpoints.as_deref()).await;
+    let path = config.store.folder();
+    let stored = match &config.store {
+        StoreConfig::Sqlite { path } => stored(path, config.audit.checkpoints.as_deref()).await,
+        shared @ StoreConfig::Postgres { .. } => shared_store(shared, path).await,
+    };
     // A running server has its ports, and who else would have its data?
     if !stored.iter().any(|check| check.detail == IN_USE) {
         checks.extend(try_listen(config).iter().map(Check::of));
@@ -244,8 +250,13 @@ async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
         Err(error) => return vec![writable, Check::failed("store", &visible(&error.to_string()))],
     };
     let unvouched = store.unvouched_entries();
+    let kept = match store.files() {
+        Some(kept) => Some(files::check(kept).await),
+        None => None,
+    };
     store.close().await;
     let mut checks = vec![writable, Check::fine("store", "it opens, and no server is using it")];
+    checks.extend(kept);
     if let (Some(entries), Some(file)) = (unvouched, checkpoints) {
         let file = visible(&file.display().to_string());
         let detail = format!(
@@ -255,6 +266,35 @@ async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
                       put it back from a copy, and verify an export of the log";
         checks.push(Check::wrong("checkpoints", detail, remedy).doubtful());
     }
+    checks
+}
+
+/// A database that other nodes may be working on: it is looked at and left as it is.
+async fn shared_store(store: &StoreConfig, folder: &Path) -> Vec<Check> {
+    let place = nearest_directory(folder);
+    let mut checks = match try_writing(&place) {
+        Ok(()) => vec![Check::fine(
+            "data",
+            format!("{} can be written to", visible(&place.display().to_string())),
+        )],
+        Err(error) => {
+            let place = visible(&place.display().to_string());
+            let remedy = "make it writable for the user that runs Holdpoint, or name another as `folder` in `[store]`";
+            vec![Check::wrong("data", format!("{place} cannot be written to: {error}"), remedy)]
+        }
+    };
+    if is_locked(folder) {
+        checks.push(Check::fine("store", IN_USE));
+        return checks;
+    }
+    let looked = match postgres_address(store) {
+        Ok(address) => PgStore::look(&address).await.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    checks.push(match looked {
+        Ok(found) => Check::fine("store", visible(&found)),
+        Err(error) => Check::failed("store", &visible(&error)),
+    });
     checks
 }
 

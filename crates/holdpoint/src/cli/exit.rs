@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use domain::hold::HoldReplyState;
 use serde_json::Value;
 
 use super::problem::Problem;
@@ -18,6 +19,8 @@ pub enum Exit {
     Cancelled,
     /// The question found nobody who may answer it.
     NobodyAsked,
+    /// A server that can do nothing more, and is as good as new when it is started again.
+    StartAgain,
     Interrupted,
     /// What the command behind a gate said.
     Command(u8),
@@ -33,6 +36,7 @@ impl Exit {
             Exit::Expired => 11,
             Exit::Cancelled => 12,
             Exit::NobodyAsked => 13,
+            Exit::StartAgain => 75,
             Exit::Interrupted => 130,
             Exit::Command(code) => code,
         }
@@ -40,12 +44,14 @@ impl Exit {
 
     /// Where a hold stands, as an exit code.
     pub fn of_hold(hold: &Value) -> Exit {
-        match hold["state"].as_str() {
-            Some("pending" | "approved" | "answered") => Exit::Done,
-            Some("denied") => Exit::Denied,
-            Some("expired") => Exit::Expired,
-            Some("cancelled") => Exit::Cancelled,
-            _ => Exit::Failed,
+        match HoldReplyState::of(hold) {
+            HoldReplyState::Pending | HoldReplyState::Approved | HoldReplyState::Answered => {
+                Exit::Done
+            }
+            HoldReplyState::Denied => Exit::Denied,
+            HoldReplyState::Expired => Exit::Expired,
+            HoldReplyState::Cancelled => Exit::Cancelled,
+            HoldReplyState::Other => Exit::Failed,
         }
     }
 }
@@ -104,6 +110,7 @@ mod tests {
             (Exit::Expired, 11),
             (Exit::Cancelled, 12),
             (Exit::NobodyAsked, 13),
+            (Exit::StartAgain, 75),
             (Exit::Interrupted, 130),
             (Exit::Command(77), 77),
         ];

@@ -24,7 +24,7 @@ pub fn fill(menu: &mut Menu<'_>, form: Option<&Value>) -> anyhow::Result<Value> 
         match schema::check(form, &value) {
             Ok(()) => return Ok(value),
             Err(errors) => {
-                menu.say(&format!("This does not fit yet: {}", visible(&errors.to_string())))?;
+                menu.say(&format!("This does not fit yet: {errors}."))?;
             }
         }
     }
@@ -77,7 +77,8 @@ impl FormEntry<'_> {
             };
             match wrong {
                 None => return Ok(Some(value)),
-                Some(errors) => menu.say(&format!("{}.", visible(&errors.to_string())))?,
+                // In words of ours: what the schema says of itself is the asker's.
+                Some(errors) => menu.say(&format!("This {errors}."))?,
             }
         }
     }
@@ -330,6 +331,42 @@ mod tests {
     fn giving_up_fills_in_nothing() {
         let (filled, _) = typed(Some(&release()), "1\n");
         assert!(filled.unwrap_err().is::<Abandoned>());
+    }
+
+    #[test]
+    fn i47_what_a_form_says_of_its_own_rules_is_no_line_of_ours() {
+        const FORGED: &str = "FORGED\ndigest     │ sha256:00\u{202e}\u{200b}";
+        let far = format!("{}FORGED", " ".repeat(2_000));
+        let forged_field =
+            |rule: Value| json!({"type": "object", "properties": {"a": rule}, "required": ["a"]});
+        for rule in [
+            json!({"type": "string", "pattern": FORGED}),
+            json!({"type": "string", "pattern": far}),
+            json!({"type": "string", "const": FORGED}),
+            json!({"type": "string", "not": {"const": "x"}, "description": "a"}),
+            json!({"type": "string", "anyOf": [{"enum": [FORGED, far]}, {"pattern": far}]}),
+            json!({"enum": [], "const": FORGED}),
+        ] {
+            let (_, shown) = typed(Some(&forged_field(rule.clone())), "x\n\"x\"\n");
+            assert!(shown.contains("This "), "{rule} is refused: {shown}");
+            assert!(!shown.contains("FORGED") && !shown.contains("sha256"), "{rule}: {shown}");
+        }
+        // Only the whole can refuse these; names are the asker's, too.
+        for (schema, lines) in [
+            (
+                json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": [FORGED]}),
+                "x\n",
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {}}, "propertyNames": {"const": FORGED}}),
+                "1\n",
+            ),
+            (json!({"type": "object", "required": [FORGED, far]}), "{}\n"),
+        ] {
+            let (_, shown) = typed(Some(&schema), lines);
+            assert!(shown.contains("This does not fit yet: "), "{schema}: {shown}");
+            assert!(!shown.contains("FORGED") && !shown.contains("sha256"), "{schema}: {shown}");
+        }
     }
 
     #[test]

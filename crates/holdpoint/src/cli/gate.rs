@@ -11,6 +11,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use domain::hold::HoldReplyState;
 use domain::id::HoldId;
 use domain::visible::visible;
 use nix::sys::signal::Signal;
@@ -46,7 +47,7 @@ pub async fn run(client: &Client, terminal: &Terminal, args: &GateArgs) -> anyho
         Waited::Decided(hold) => hold,
         Waited::Interrupted => return Ok(Exit::Interrupted),
     };
-    if hold["state"] != "approved" {
+    if HoldReplyState::of(&hold) != HoldReplyState::Approved {
         terminal.note(&format!("{} Nothing was run.", sentence(&unanswered(&hold))));
         return Ok(match Exit::of_hold(&hold) {
             // `answered`: somebody spoke in the command's place, so it did not run.

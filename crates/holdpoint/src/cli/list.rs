@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use domain::hold::HoldStateName;
 use domain::time::Timestamp;
 use domain::visible::visible;
 use serde_json::{Value, json};
@@ -149,13 +150,14 @@ fn tell(out: &Screen, change: &str, hold: &Value, args: &ListArgs) -> std::io::R
 }
 
 fn listed(out: &Screen, holds: &[Value], args: &ListArgs, now: Timestamp) -> String {
+    let is_pending = HoldStateName::parse(&args.state) == Some(HoldStateName::Pending);
     if holds.is_empty() {
-        return match args.state.as_str() {
-            "pending" => "Nothing waits for an answer.\n".into(),
-            _ => "There is nothing.\n".into(),
+        return match is_pending {
+            true => "Nothing waits for an answer.\n".into(),
+            false => "There is nothing.\n".into(),
         };
     }
-    let states = args.state != "pending";
+    let states = !is_pending;
     let head = ListRow {
         tag: "TAG".into(),
         risk: "RISK".into(),

@@ -32,6 +32,7 @@ pub mod policy;
 pub mod problem;
 pub mod prompt;
 pub mod reply;
+pub mod reply_state;
 pub mod shell;
 pub mod token;
 pub mod token_store;
@@ -97,6 +98,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         CliCommand::Logout(args) => login::logout(server, terminal, &args),
         CliCommand::List(args) => list::run(&client()?, terminal, &args).await,
         CliCommand::Claim(args) => answer::claim(&client()?, terminal, &args).await,
+        CliCommand::Comment(args) => answer::comment(&client()?, terminal, &args).await,
         CliCommand::Show(args) => answer::show(&client()?, terminal, &args).await,
         CliCommand::Approve(args) => answer::approve(&client()?, terminal, &args).await,
         CliCommand::Deny(args) => answer::deny(&client()?, terminal, &args).await,
@@ -107,6 +109,7 @@ async fn dispatch(cli: Cli, terminal: &Terminal) -> anyhow::Result<ExitCode> {
         CliCommand::Hook(command) => return Ok(hook::run(server, terminal, command).await),
         CliCommand::Policy(PolicyCommand::Check(args)) => policy::check(terminal, &args),
         CliCommand::Policy(PolicyCommand::Explain(args)) => policy::explain(terminal, &args),
+        CliCommand::Policy(PolicyCommand::Test(args)) => policy::test(terminal, &args),
         CliCommand::Channels(ChannelsCommand::Check(args)) => {
             channels::check(terminal, &args).await
         }

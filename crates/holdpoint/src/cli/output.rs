@@ -149,6 +149,14 @@ impl Terminal {
         let _ = self.err().line(text);
     }
 
+    /// How far a long piece of work is, in one line that the next one takes the place of. An empty text clears it.
+    pub fn progress(&self, text: &str) {
+        if self.error_is_terminal {
+            // Nobody can be told that standard error is gone.
+            let _ = self.err().print(&format!("\r\u{1b}[K{text}"));
+        }
+    }
+
     pub fn warn(&self, text: &str) {
         let err = self.err();
         self.note(&format!("{} {text}", err.paint(Paint::Yellow, "warning:")));

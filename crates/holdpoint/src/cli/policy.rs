@@ -1,7 +1,11 @@
-//! Rules, checked and explained without a server.
+//! Rules, checked, explained and tried on cases without a server.
+
+mod cases;
+
+pub use cases::test;
 
 use domain::json::Arguments;
-use domain::policy::{Decision, Facts, Verdict};
+use domain::policy::{Facts, PolicyDecision, Verdict};
 use domain::sql_facts::SqlFacts;
 use domain::tool::Effects;
 use domain::visible::visible;
@@ -12,7 +16,9 @@ use super::args::{PolicyCheckArgs, PolicyExplainArgs};
 use super::exit::{Exit, UsageError};
 use super::json;
 use super::output::{Paint, Terminal};
-use crate::config::{Config, ConfigError, SqlAccess, SqlDatabase, SqlTool, ToolConfig, ToolKind};
+use crate::config::{
+    Config, ConfigError, ConfigErrors, SqlAccess, SqlDatabase, SqlTool, ToolConfig, ToolKind,
+};
 
 pub fn check(terminal: &Terminal, args: &PolicyCheckArgs) -> anyhow::Result<Exit> {
     let out = terminal.out();
@@ -40,22 +46,28 @@ pub fn check(terminal: &Terminal, args: &PolicyCheckArgs) -> anyhow::Result<Exit
             }
             Ok(Exit::Done)
         }
-        Err(errors) if args.json => {
-            let told = |one: &ConfigError| json!({"file": one.file, "line": one.line, "message": one.message});
-            let mut report = errors.0.first().map_or_else(|| json!({}), told);
-            report["sound"] = json!(false);
-            report["mistakes"] = errors.0.iter().map(told).collect();
-            out.print(&json::pretty(&report))?;
-            Ok(Exit::Failed)
-        }
-        Err(error) => Err(error.into()),
+        Err(errors) => tell_mistakes(terminal, errors, args.json),
     }
+}
+
+/// What is wrong with the files, so that nothing else can be said.
+fn tell_mistakes(terminal: &Terminal, errors: ConfigErrors, json: bool) -> anyhow::Result<Exit> {
+    if !json {
+        return Err(errors.into());
+    }
+    let told =
+        |one: &ConfigError| json!({"file": one.file, "line": one.line, "message": one.message});
+    let mut report = errors.0.first().map_or_else(|| json!({}), told);
+    report["sound"] = json!(false);
+    report["mistakes"] = errors.0.iter().map(told).collect();
+    terminal.out().print(&json::pretty(&report))?;
+    Ok(Exit::Failed)
 }
 
 pub fn explain(terminal: &Terminal, args: &PolicyExplainArgs) -> anyhow::Result<Exit> {
     let arguments = Arguments::parse(args.args.as_bytes())
         .map_err(|why| UsageError(format!("--args is no good: {why}")))?;
-    let config = Config::load(&args.config)?;
+    let config = args.config.config()?;
     if let Some(agent) = &args.agent
         && !config.agents.iter().any(|known| &*known.id == agent.as_str())
     {
@@ -104,9 +116,9 @@ pub fn explain(terminal: &Terminal, args: &PolicyExplainArgs) -> anyhow::Result<
 
 fn ruling_json(verdict: &Verdict, lines: &[String]) -> Value {
     let (decision, ask) = match &verdict.decision {
-        Decision::Allow => ("allow", Value::Null),
-        Decision::Deny => ("deny", Value::Null),
-        Decision::Ask(ask) => (
+        PolicyDecision::Allow => ("allow", Value::Null),
+        PolicyDecision::Deny => ("deny", Value::Null),
+        PolicyDecision::Ask(ask) => (
             "ask",
             json!({
                 "roles": ask.roles,

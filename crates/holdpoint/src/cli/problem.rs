@@ -5,6 +5,11 @@ use std::fmt;
 use domain::visible::visible;
 use serde_json::Value;
 
+use super::foreign_lines::marked_lines;
+
+/// No terminal that we draw for is narrower, and what it wraps itself has no mark.
+const NARROW_COLUMNS: usize = 40;
+
 /// A problem document (RFC 9457), or the nearest thing that a stranger's reply gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -44,6 +49,12 @@ impl Problem {
             field.trim_start_matches('/').split(['.', '/']).next() == Some("audience")
         });
         named || self.code == "audience_unsatisfiable"
+    }
+
+    /// What is said of edited arguments may be the tool's own words.
+    fn is_of_a_tool(&self) -> bool {
+        self.code == "answer_invalid"
+            && self.field.as_deref().is_some_and(|field| field.starts_with("arguments"))
     }
 
     fn remedy(&self) -> Option<String> {
@@ -88,11 +99,17 @@ impl fmt::Display for Problem {
             )?;
         } else if self.detail.is_empty() {
             write!(f, "the server refused: {}", visible(&self.code))?;
+        } else if self.is_of_a_tool() {
+            f.write_str("the server did not take the arguments:")?;
+            for line in marked_lines(&visible(&self.detail), NARROW_COLUMNS) {
+                write!(f, "\n{line}")?;
+            }
         } else {
             f.write_str(&visible(&self.detail))?;
         }
-        if let Some(field) = &self.field {
-            write!(f, " (field `{}`)", visible(field))?;
+        if let Some(field) = self.field.as_deref().filter(|field| is_plain_field(field)) {
+            let end = if self.is_of_a_tool() { "\n" } else { " " };
+            write!(f, "{end}(field `{field}`)")?;
         }
         if let Some(decision) = &self.decision {
             write!(f, " ({})", super::card::decided(decision))?;
@@ -102,6 +119,13 @@ impl fmt::Display for Problem {
             None => Ok(()),
         }
     }
+}
+
+/// The names in it are those of a form or a tool: one that could be read as more than a name is not said.
+fn is_plain_field(field: &str) -> bool {
+    let is_han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./[]~".contains(c) || is_han(c);
+    field.chars().count() <= 80 && field.chars().all(is_plain)
 }
 
 impl std::error::Error for Problem {}
@@ -143,6 +167,26 @@ mod tests {
         let without = problem(&document, false).to_string();
         assert!(without.contains("holdpoint login"), "{without}");
         assert!(problem(&document, true).to_string().contains("expired or revoked"));
+    }
+
+    #[test]
+    fn i47_neither_a_tool_nor_a_form_has_a_line_of_its_own_in_a_refusal() {
+        let forged = format!("no{}digest     │ sha256:00 FORGED\u{202e}\nFORGED", " ".repeat(90));
+        for field in ["arguments", "arguments/where"] {
+            let document = json!({"code": "answer_invalid", "detail": forged, "field": field});
+            let told = problem(&document, true).to_string();
+            assert!(told.contains("FORGED"), "{told}");
+            for line in told.lines() {
+                let marked = line.starts_with('│') || line.starts_with('┆');
+                assert!(marked || !line.contains("FORGED") && !line.contains("sha256"), "{told}");
+                assert!(!marked || line.chars().count() <= NARROW_COLUMNS, "{told}");
+            }
+        }
+        let document =
+            json!({"code": "answer_invalid", "detail": "no", "field": format!("fill/{forged}")});
+        assert_eq!(problem(&document, true).to_string(), "no");
+        let document = json!({"code": "answer_invalid", "detail": "no", "field": "fill/姓名/0"});
+        assert_eq!(problem(&document, true).to_string(), "no (field `fill/姓名/0`)");
     }
 
     #[test]

@@ -84,13 +84,13 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
 }
 
 fn parse_line(line: &[u8]) -> Result<ReplyVerdict, String> {
-    let asked: Line = serde_json::from_slice(line).map_err(|why| why.to_string())?;
+    let asked: ReplyLine = serde_json::from_slice(line).map_err(|why| why.to_string())?;
     let context = asked.ctx.unwrap_or_default().context()?;
     Ok(parse_reply(&asked.text, &context))
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct ReplyLine {
     text: String,
     ctx: Option<ContextOptions>,
 }

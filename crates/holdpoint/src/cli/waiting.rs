@@ -6,9 +6,13 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use domain::hold::HoldReplyState;
 use domain::id::HoldId;
 use domain::time::Timestamp;
 use domain::visible::visible;
+use engine::SystemRng;
+use ports::backoff::Backoff;
+use ports::clock::Rng as _;
 use serde_json::{Value, json};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -23,6 +27,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 const OVERDUE_MS: u64 = 120_000;
 /// How long to be patient with a lost server when the hold itself never ends.
 const ENDLESS_MS: u64 = 24 * 3600 * 1000;
+const AGAIN_FIRST: Duration = Duration::from_secs(2);
 const AGAIN_MAX: Duration = Duration::from_secs(15);
 
 pub enum Waited {
@@ -105,7 +110,7 @@ pub async fn ask_and_wait(
         take_back(client, terminal, interrupts, id).await;
         return Ok(Waited::Interrupted);
     }
-    if opened["state"] != "pending" {
+    if HoldReplyState::of(&opened) != HoldReplyState::Pending {
         return Ok(Waited::Decided(opened));
     }
     announce(client, terminal, id, &opened);
@@ -133,16 +138,20 @@ async fn until_decided(
         Some(at) => at.plus_ms(OVERDUE_MS),
         None => now().plus_ms(ENDLESS_MS),
     };
-    let mut again = Duration::from_secs(1);
+    let (rng, mut backoff) = (SystemRng::default(), Backoff::new(AGAIN_FIRST, AGAIN_MAX));
+    let mut is_away = false;
     loop {
         let error = tokio::select! {
             waited = client.wait_decided(id) => match waited {
-                Ok(Some(hold)) if hold["state"] != "pending" => return Ok(Waited::Decided(hold)),
+                Ok(Some(hold)) if HoldReplyState::of(&hold) != HoldReplyState::Pending => {
+                    return Ok(Waited::Decided(hold));
+                }
                 Ok(not_yet) => {
-                    if again > Duration::from_secs(1) {
+                    if is_away {
                         terminal.note("The server is back; still waiting.");
                     }
-                    again = Duration::from_secs(1);
+                    is_away = false;
+                    backoff.reset();
                     // A server that answers at once must not be asked in a tight circle.
                     if not_yet.is_none() {
                         continue;
@@ -158,13 +167,13 @@ async fn until_decided(
             }
         };
         if let Some(error) = error {
-            if again == Duration::from_secs(1) {
+            if !is_away {
                 terminal.warn(&format!("{error}\n  Still waiting; Ctrl-C gives up."));
             }
-            again = (again * 2).min(AGAIN_MAX);
+            is_away = true;
         }
         tokio::select! {
-            () = tokio::time::sleep(again) => {}
+            () = tokio::time::sleep(backoff.wait(rng.bits())) => {}
             _ = interrupts.next() => {
                 take_back(client, terminal, interrupts, id).await;
                 return Ok(Waited::Interrupted);

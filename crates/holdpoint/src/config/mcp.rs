@@ -6,9 +6,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::mcp_oauth::OauthKeys;
 use super::mistakes::Mistakes;
 use super::source::{ConfigSource, Result};
-use super::tool::{McpReach, ToolEnv};
+use super::tool::{McpReach, ToolConfig, ToolEnv, ToolKind};
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(50);
 const WAIT_MAX: Duration = Duration::from_secs(3_600);
@@ -44,10 +45,21 @@ pub(super) struct McpUpstreamTable {
     url: Option<Spanned<String>>,
     #[serde(default)]
     headers_env: BTreeMap<Spanned<String>, Spanned<String>>,
+    auth: Option<Spanned<String>>,
+    client_id: Option<Spanned<String>>,
+    client_secret_env: Option<Spanned<String>>,
+    client_secret_file: Option<Spanned<String>>,
+    scopes: Option<Spanned<Vec<String>>>,
+    allow_private_addresses: Option<Spanned<bool>>,
 }
 
 impl McpGateTable {
-    pub(super) fn check(self, source: &ConfigSource<'_>, mistakes: &mut Mistakes) -> McpGateConfig {
+    pub(super) fn check(
+        self,
+        tools: &[ToolConfig],
+        source: &ConfigSource<'_>,
+        mistakes: &mut Mistakes,
+    ) -> McpGateConfig {
         let wait = mistakes.note(self.wait.as_ref().map_or(Ok(WAIT_DEFAULT), |given| {
             match source.duration(given)? {
                 wait if wait <= WAIT_MAX => Ok(wait),
@@ -60,7 +72,14 @@ impl McpGateTable {
             let (span, table) = (table.span(), table.into_inner());
             let checked = mcp_gate::config::check_name(name.get_ref())
                 .map_err(|why| source.error(name.span(), why))
-                .and_then(|()| table.reach(span, source));
+                .and_then(|()| table.reach(span, source))
+                .and_then(|reach| {
+                    let is_taken = reach.has_oauth() && is_connected_tool(name.get_ref(), tools);
+                    match is_taken {
+                        true => Err(source.error(name.span(), same_connection(name.get_ref()))),
+                        false => Ok(reach),
+                    }
+                });
             if let Some(reach) = mistakes.note(checked) {
                 upstreams.push((name.into_inner(), reach));
             }
@@ -75,12 +94,38 @@ impl McpGateTable {
     }
 }
 
+/// Connections go by name.
+fn is_connected_tool(name: &str, tools: &[ToolConfig]) -> bool {
+    tools.iter().filter(|tool| &*tool.name == name).any(|tool| match &tool.kind {
+        ToolKind::Mcp(mcp) => mcp.reach.has_oauth(),
+        _ => false,
+    })
+}
+
+fn same_connection(name: &str) -> String {
+    format!(
+        "a tool with `auth = \"oauth\"` is called `{name}` already, and `holdpoint mcp connect {name}` could mean either; give \
+         this server another name"
+    )
+}
+
 impl McpUpstreamTable {
+    fn oauth_keys(&self) -> OauthKeys<'_> {
+        OauthKeys {
+            auth: &self.auth,
+            client_id: &self.client_id,
+            client_secret_env: &self.client_secret_env,
+            client_secret_file: &self.client_secret_file,
+            scopes: &self.scopes,
+            allow_private_addresses: &self.allow_private_addresses,
+        }
+    }
+
     fn reach(self, span: std::ops::Range<usize>, source: &ConfigSource<'_>) -> Result<McpReach> {
         let misplaced = |key: &str, needs: &str| {
             Err(source.error(span.clone(), format!("`{key}` goes with `{needs}`")))
         };
-        match (self.argv, self.url) {
+        match (&self.argv, &self.url) {
             (Some(argv), None) => {
                 if argv.get_ref().first().is_none_or(String::is_empty) {
                     let message = "`argv` is empty; name the server's program, such as `[\"mcp-server-git\"]`";
@@ -88,6 +133,9 @@ impl McpUpstreamTable {
                 }
                 if !self.headers_env.is_empty() {
                     return misplaced("headers_env", "url");
+                }
+                if let Some((key, at)) = self.oauth_keys().first() {
+                    return Err(source.error(at, format!("`{key}` goes with `url`")));
                 }
                 let inherit = self.env.iter().map(|name| source.variable(name));
                 let set = self.set_env.iter();
@@ -97,7 +145,7 @@ impl McpUpstreamTable {
                     set: set.collect::<Result<_>>()?,
                 };
                 let cwd = source.path(self.cwd.as_deref().unwrap_or("."));
-                Ok(McpReach::Program { argv: argv.into_inner(), cwd, env, run_as: None })
+                Ok(McpReach::Program { argv: argv.get_ref().clone(), cwd, env, run_as: None })
             }
             (None, Some(url)) => {
                 let is_sound = reqwest::Url::parse(url.get_ref()).is_ok_and(|url| {
@@ -125,8 +173,9 @@ impl McpUpstreamTable {
                         }
                     }
                 });
-                let headers_env = headers.collect::<Result<_>>()?;
-                Ok(McpReach::Service { url: url.into_inner(), headers_env, oauth: None })
+                let headers_env = headers.collect::<Result<Vec<_>>>()?;
+                let oauth = self.oauth_keys().check(url, &headers_env, source)?;
+                Ok(McpReach::Service { url: url.get_ref().clone(), headers_env, oauth })
             }
             (Some(_), Some(url)) => {
                 let message =

@@ -74,7 +74,7 @@ impl Mistakes {
         self.found.is_empty()
     }
 
-    pub(super) fn told(mut self) -> ConfigErrors {
+    pub(super) fn into_errors(mut self) -> ConfigErrors {
         self.found.sort_by_key(|mistake| mistake.line);
         self.found.dedup();
         ConfigErrors(self.found)
@@ -247,7 +247,7 @@ mod tests {
              [[policy.rules]]\nname = \"b\"\nthen = \"perhaps\"\n",
             &[
                 "h.toml:2: `nowhere` is not an address with a port; write it like `127.0.0.1:7420` or `[::1]:7420`",
-                "h.toml:4: unknown key `path`; the keys here are `url`",
+                "h.toml:4: unknown key `path`; the keys here are `url`, `password_env`, `password_file` and `folder`",
                 "h.toml:7: `kind` cannot be `sequel`; it is one of `command`, `shell_cmd`, `sql`, `http`, `client`, `mcp` and `human`",
                 "h.toml:11: nobody has the role `dbs`; mend the rule, or add it under `[[people]]`",
                 "h.toml:14: `then` cannot be `perhaps`; it is one of `allow`, `deny` and `ask`",

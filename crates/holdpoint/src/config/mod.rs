@@ -14,10 +14,14 @@ mod duration;
 mod error;
 mod json;
 mod mcp;
+mod mcp_oauth;
 mod mistakes;
 mod model;
 mod people;
 mod policy;
+mod policy_cases;
+mod policy_source;
+mod push;
 mod secret;
 mod server;
 mod source;
@@ -40,13 +44,17 @@ pub use doors::DoorConfig;
 pub(crate) use error::listed;
 pub use error::{ConfigError, ConfigErrors};
 pub use mcp::McpGateConfig;
+pub use mcp_oauth::McpOauthConfig;
 pub use model::{HeaderSource, ModelConfig, Provider, VendorModel};
+pub use policy_cases::{PolicyCase, VerdictDifference};
+pub use policy_source::PolicySource;
+pub use push::PushConfig;
 pub use secret::SecretSource;
 pub use server::{LISTEN_DEFAULT, Network, ServerConfig, TlsFiles};
 pub use store::StoreConfig;
 pub use tool::{
-    AskScope, ClientToolConfig, CommandTool, HttpTool, McpOauthConfig, McpReach, McpTools,
-    ShellTool, SqlAccess, SqlDatabase, SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
+    AskScope, ClientToolConfig, CommandTool, HttpTool, McpReach, McpTools, ShellTool, SqlAccess,
+    SqlDatabase, SqlTool, ToolConfig, ToolEnv, ToolKind, ToolWords,
 };
 
 use mistakes::Mistakes;
@@ -65,6 +73,7 @@ pub struct Config {
     pub people: People,
     pub policy: Policy,
     pub callbacks: CallbacksConfig,
+    pub push: PushConfig,
     pub channels: Vec<ChannelConfig>,
     /// Those that are open.
     pub doors: Vec<DoorConfig>,
@@ -94,7 +103,9 @@ impl Config {
     pub fn parse(text: &str, name: &str) -> Result<Config, ConfigErrors> {
         let source = ConfigSource::new(text, name);
         let mut mistakes = Mistakes::default();
-        let Some(file) = mistakes.read::<ConfigFile>(&source) else { return Err(mistakes.told()) };
+        let Some(file) = mistakes.read::<ConfigFile>(&source) else {
+            return Err(mistakes.into_errors());
+        };
 
         let server = mistakes.note(file.server.check(&source));
         let store = mistakes.note(file.store.check(&source));
@@ -149,23 +160,24 @@ impl Config {
 
         let doors = match &server {
             Some(server) => {
-                let house = doors::DoorReferences {
+                let references = doors::DoorReferences {
                     server,
                     people: &people,
                     agents: &agents,
                     tools: &tools,
                 };
-                doors::check(file.doors, &house, &source, &mut mistakes)
+                doors::check(file.doors, &references, &source, &mut mistakes)
             }
             None => Vec::new(),
         };
         let channels = channel::check(&file.channels, &agents, &source, &mut mistakes);
         let callbacks = mistakes.note(file.callbacks.check(&source));
-        let mcp = file.mcp.check(&source, &mut mistakes);
-        let (Some(server), Some(store), Some(policy), Some(callbacks), true) =
-            (server, store, policy, callbacks, mistakes.is_empty())
+        let push = mistakes.note(file.push.check(&source));
+        let mcp = file.mcp.check(&tools, &source, &mut mistakes);
+        let (Some(server), Some(store), Some(policy), Some(callbacks), Some(push), true) =
+            (server, store, policy, callbacks, push, mistakes.is_empty())
         else {
-            return Err(mistakes.told());
+            return Err(mistakes.into_errors());
         };
 
         let near = models.values().filter_map(ModelConfig::warning);
@@ -182,6 +194,7 @@ impl Config {
             people,
             policy,
             callbacks,
+            push,
             channels,
             doors,
             mcp,
@@ -210,6 +223,8 @@ struct ConfigFile {
     people: Vec<people::PersonTable>,
     #[serde(default)]
     callbacks: callbacks::CallbacksTable,
+    #[serde(default)]
+    push: push::PushTable,
     #[serde(default)]
     doors: BTreeMap<Spanned<String>, doors::DoorTable>,
     #[serde(default)]

@@ -15,6 +15,7 @@ use toml::Spanned;
 use super::error::unknown_key;
 use super::json::json;
 use super::mistakes::Mistakes;
+use super::policy_source::RulePack;
 use super::source::{ConfigSource, Result};
 use super::tool::{ToolConfig, ToolKind};
 use crate::checks;
@@ -43,10 +44,6 @@ struct RulesFile {
 struct RulesTable {
     rules: Vec<Spanned<RuleTable>>,
 }
-
-/// Rules that come with the program, by their names after `builtin:`.
-const BUILTIN: [(&str, &str); 1] =
-    [("coding-agent", include_str!("../../policies/coding-agent.toml"))];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -97,7 +94,8 @@ pub(super) fn warnings(policy: &Policy, tools: &[ToolConfig]) -> Vec<String> {
     policy.doubtful_rules(&names).iter().map(ToString::to_string).collect()
 }
 
-const THEN: [(&str, Then); 3] = [("allow", Then::Allow), ("deny", Then::Deny), ("ask", Then::Ask)];
+pub(super) const THEN: [(&str, Then); 3] =
+    [("allow", Then::Allow), ("deny", Then::Deny), ("ask", Then::Ask)];
 
 impl PolicyTable {
     /// `line` is that of the section, for mistakes that belong to no rule. `None`: there are some.
@@ -156,7 +154,7 @@ impl PolicyTable {
 const RULES_BYTES_MAX: u64 = 4 << 20;
 
 /// Only a file: a device or a pipe might never end.
-fn read_rules(path: &std::path::Path) -> std::io::Result<String> {
+pub(super) fn read_rules(path: &std::path::Path) -> std::io::Result<String> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() || about.len() > RULES_BYTES_MAX {
         let why = format!("it is no file of at most {RULES_BYTES_MAX} bytes");
@@ -171,13 +169,8 @@ impl ConfigSource<'_> {
         let name = file.get_ref().as_str();
         let (text, shown) = match name.strip_prefix("builtin:") {
             Some(pack) => {
-                let packs = BUILTIN.map(|(known, _)| known);
-                let found = BUILTIN.iter().find(|(known, _)| *known == pack);
-                let (_, text) = found.ok_or_else(|| {
-                    let message = format!("there is no such pack; there is {}", packs.join(", "));
-                    self.error(file.span(), message)
-                })?;
-                ((*text).to_owned(), name.to_owned())
+                let pack = RulePack::find(pack).map_err(|why| self.error(file.span(), why))?;
+                (pack.rules.to_owned(), name.to_owned())
             }
             None => {
                 let path = self.path(name);
@@ -317,7 +310,7 @@ impl ConfigSource<'_> {
         })
     }
 
-    fn expires(&self, given: &Spanned<String>) -> Result<u64> {
+    pub(super) fn expires(&self, given: &Spanned<String>) -> Result<u64> {
         let duration = self.duration(given)?;
         if duration.is_zero() {
             let message =

@@ -1,4 +1,5 @@
 mod bad;
+mod bad_mcp;
 mod coding_agent;
 mod doors;
 mod example;
@@ -8,11 +9,11 @@ mod models;
 
 use std::sync::Arc;
 
-use engine::{SystemChance, SystemClock};
+use engine::{SystemClock, SystemRng};
 use ports::model::Model;
 
 use super::{ConfigError, ModelConfig};
 
 fn opened(model: &ModelConfig) -> Result<Arc<dyn Model>, ConfigError> {
-    model.open(Arc::new(SystemClock::new(None)), Arc::new(SystemChance::default()))
+    model.open(Arc::new(SystemClock::new(None)), Arc::new(SystemRng::default()))
 }

@@ -23,7 +23,7 @@ use super::error::listed;
 use super::source::{ConfigSource, Result};
 use crate::checks;
 use kind::DeclaredKind;
-pub use mcp::{McpOauthConfig, McpReach, McpTools};
+pub use mcp::{McpReach, McpTools};
 
 pub use http::HttpTool;
 pub use sql::{SqlAccess, SqlDatabase, SqlTool};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::Model;
 
 use super::tool::Tool;
@@ -156,14 +156,14 @@ impl Agent {
     pub(super) fn open_model(
         &self,
         clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
+        rng: Arc<dyn Rng>,
     ) -> Result<Arc<dyn Model>, String> {
         // Only a vendor's client waits and tries again.
-        let _ = (&clock, &chance);
+        let _ = (&clock, &rng);
         match &self.model.0 {
             ModelSource::Ready(model) => Ok(model.clone()),
             #[cfg(feature = "vendor")]
-            ModelSource::Vendor(model) => model.open(clock, chance).map_err(|why| {
+            ModelSource::Vendor(model) => model.open(clock, rng).map_err(|why| {
                 format!("model `{}`: {why}", domain::visible::visible(&model.settings.model))
             }),
         }

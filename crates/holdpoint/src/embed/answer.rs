@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::answer::{Answer as Said, GrantTerms, Scope, Settlement};
+use domain::answer::{Answer as Said, ApprovalScope, GrantTerms, Settlement};
 use domain::json::Arguments;
 use domain::refusal::Refusal;
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub struct Answer(Result<Said, Refusal>);
 impl Answer {
     /// The call may run, once, exactly as it was shown.
     pub fn approve() -> Answer {
-        Answer(Ok(Said::Approve { scope: Scope::Once, arguments: None, note: None }))
+        Answer(Ok(Said::Approve { scope: ApprovalScope::Once, arguments: None, note: None }))
     }
 
     /// The call may run with these arguments in place of its own. They are ruled on anew, as if the model
@@ -36,9 +36,11 @@ impl Answer {
             .map_err(|error| error.to_string())
             .and_then(|value| Arguments::from_value(value).map_err(|error| error.to_string()));
         Answer(match edited {
-            Ok(arguments) => {
-                Ok(Said::Approve { scope: Scope::Once, arguments: Some(arguments), note: None })
-            }
+            Ok(arguments) => Ok(Said::Approve {
+                scope: ApprovalScope::Once,
+                arguments: Some(arguments),
+                note: None,
+            }),
             Err(why) => Err(Refusal::AnswerInvalid { field: "arguments".into(), why: why.into() }),
         })
     }
@@ -106,7 +108,7 @@ impl Answer {
     #[must_use]
     pub fn also_in_this_session(mut self, uses: u32, within: Duration) -> Answer {
         if let Ok(Said::Approve { scope, .. }) = &mut self.0 {
-            *scope = Scope::Session(GrantTerms {
+            *scope = ApprovalScope::Session(GrantTerms {
                 expires_in_ms: Some(u64::try_from(within.as_millis()).unwrap_or(u64::MAX)),
                 uses: Some(uses),
                 conditions: None,

@@ -101,7 +101,7 @@ impl ChannelSetup {
         }
     }
 
-    pub(super) fn line(self, channel: Arc<dyn Channel>) -> Connector {
+    pub(super) fn connector(self, channel: Arc<dyn Channel>) -> Connector {
         Connector {
             channel,
             agent: self.agent.map(Into::into),

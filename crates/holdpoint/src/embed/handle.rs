@@ -65,7 +65,7 @@ use crate::assembly::RunningEngine;
 /// ```
 #[derive(Clone)]
 pub struct Holdpoint {
-    pub(crate) house: RunningEngine,
+    pub(crate) running: RunningEngine,
     /// What its own server has besides the page and the API.
     #[cfg(feature = "server")]
     pub(super) doors: Arc<super::doors::Doors>,
@@ -81,7 +81,7 @@ impl Holdpoint {
     /// calls this must have checked it. Refused if the set-up does not know the person.
     pub fn vouch(&self, person: &str, how: &str) -> Result<Acting, Error> {
         let person = PersonId::new(person);
-        let caller = self.house.engine.caller_vouched(&person, how);
+        let caller = self.running.engine.caller_vouched(&person, how);
         let caller = caller.ok_or(Refusal::NotFound { what: "person" })?;
         Ok(Acting {
             caller,
@@ -93,7 +93,7 @@ impl Holdpoint {
 
     /// A part of the program that opens sessions and asks, by a name that stays the same over restarts.
     pub async fn program(&self, name: &str) -> Result<Program, Error> {
-        Ok(Program { caller: self.house.engine.caller_for_program(name).await? })
+        Ok(Program { caller: self.running.engine.caller_for_program(name).await? })
     }
 
     /// Opens a session with an agent.
@@ -111,25 +111,25 @@ impl Holdpoint {
     ) -> Result<Session, Error> {
         let title = title.map(str::to_owned);
         let new = NewSession { agent: agent.to_owned(), title, metadata, home: None };
-        let state = self.house.engine.open_session(who.caller(), new, None).await?;
-        Ok(Session::new(self.house.engine.clone(), who.caller().clone(), state.id))
+        let state = self.running.engine.open_session(who.caller(), new, None).await?;
+        Ok(Session::new(self.running.engine.clone(), who.caller().clone(), state.id))
     }
 
     /// A session that was opened before, also by an earlier process.
     pub async fn session(&self, who: &impl Who, id: SessionId) -> Result<Session, Error> {
-        let state = self.house.engine.session(who.caller(), id).await?;
-        Ok(Session::new(self.house.engine.clone(), who.caller().clone(), state.id))
+        let state = self.running.engine.session(who.caller(), id).await?;
+        Ok(Session::new(self.running.engine.clone(), who.caller().clone(), state.id))
     }
 
     /// Every hold that this person may answer now, of all sessions, newest first.
     pub async fn pending(&self, acting: &Acting) -> Result<Vec<Arc<Hold>>, Error> {
         let filter = HoldFilter { mine: true, limit: HOLDS_LISTED, ..HoldFilter::default() };
-        self.house.engine.holds(&acting.caller, filter).await
+        self.running.engine.holds(&acting.caller, filter).await
     }
 
     /// One hold, as it is now.
     pub async fn hold(&self, who: &impl Who, id: HoldId) -> Result<Arc<Hold>, Error> {
-        self.house.engine.hold(who.caller(), id).await
+        self.running.engine.hold(who.caller(), id).await
     }
 
     /// Answers a hold as it was shown: if the call has changed since, nothing is done and
@@ -141,12 +141,12 @@ impl Holdpoint {
         answer: Answer,
     ) -> Result<Arc<Hold>, Error> {
         let answering = Answering { digest: Some(shown.digest()), answer: answer.said()? };
-        self.house.engine.answer(&acting.caller, shown.id, answering, None).await
+        self.running.engine.answer(&acting.caller, shown.id, answering, None).await
     }
 
     /// Puts a question of the program's own to people, without an agent.
     pub async fn ask(&self, who: &impl Who, ask: Ask) -> Result<Arc<Hold>, Error> {
-        self.house.engine.open_hold(who.caller(), ask.new_hold()?, None).await
+        self.running.engine.open_hold(who.caller(), ask.new_hold()?, None).await
     }
 
     /// Waits until a hold is decided; `None` when the time is up.
@@ -156,7 +156,7 @@ impl Holdpoint {
         id: HoldId,
         within: Duration,
     ) -> Result<Option<Arc<Hold>>, Error> {
-        self.house.engine.wait(who.caller(), id, Until::Decided, within).await
+        self.running.engine.wait(who.caller(), id, Until::Decided, within).await
     }
 
     /// Says what became of a call that the program made itself after [`Holdpoint::ask`].
@@ -170,7 +170,7 @@ impl Holdpoint {
             Ok(result) => Reported { succeeded: true, result: Some(result) },
             Err(why) => Reported { succeeded: false, result: Some(why) },
         };
-        self.house.engine.report_outcome(who.caller(), id, reported, None).await
+        self.running.engine.report_outcome(who.caller(), id, reported, None).await
     }
 
     /// Withdraws a hold.
@@ -181,34 +181,34 @@ impl Holdpoint {
         reason: Option<&str>,
     ) -> Result<Arc<Hold>, Error> {
         let reason = reason.map(str::to_owned);
-        self.house.engine.cancel_hold(who.caller(), id, reason, None).await
+        self.running.engine.cancel_hold(who.caller(), id, reason, None).await
     }
 
     /// Everything that `who` may see, as it happens. `after` is a position among all events; `None` is
     /// from now on.
     pub async fn events(&self, who: &impl Who, after: Option<u64>) -> Result<Events, Error> {
-        Ok(Events::new(self.house.engine.follow_all(who.caller(), after).await?))
+        Ok(Events::new(self.running.engine.follow_all(who.caller(), after).await?))
     }
 
     /// The one switch: from here on no call starts, until somebody thaws. Admins only.
     pub async fn freeze(&self, acting: &Acting, reason: &str) -> Result<(), Error> {
-        self.house.engine.freeze(&acting.caller, reason).await
+        self.running.engine.freeze(&acting.caller, reason).await
     }
 
     /// Lets everything go on that waited; each call is looked at again first. Admins only.
     pub async fn thaw(&self, acting: &Acting) -> Result<(), Error> {
-        self.house.engine.thaw(&acting.caller).await
+        self.running.engine.thaw(&acting.caller).await
     }
 
     /// Why nothing may start at present, if so.
     pub fn frozen(&self) -> Option<String> {
-        self.house.engine.frozen().map(|freeze| freeze.reason)
+        self.running.engine.frozen().map(|freeze| freeze.reason)
     }
 
     /// Lets running calls end by themselves for a while, then closes the data. What is cut off is found
     /// again at the next start. A program that just ends loses nothing either.
     pub async fn close(&self, grace: Duration) {
-        self.house.close(grace).await;
+        self.running.close(grace).await;
     }
 }
 

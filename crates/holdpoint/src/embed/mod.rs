@@ -1,6 +1,6 @@
 //! Holdpoint inside another program: what it is built from, and the handle to it.
 //!
-//! Nothing is decided here. The builder checks and hands over to `house`, as the configuration file
+//! Nothing is decided here. The builder checks and hands over to `assembly`, as the configuration file
 //! does; the handle calls the engine, as the HTTP door does.
 
 #![warn(missing_docs)]

@@ -28,11 +28,11 @@ impl Holdpoint {
     /// # }
     /// ```
     pub async fn serve(&self, address: SocketAddr) -> Result<Serving, BindError> {
-        let engine = self.house.engine.clone();
+        let engine = self.running.engine.clone();
         let mut setup = front::setup(engine.clone(), address);
         setup.doors = self.doors.open.clone();
         setup.words = self.doors.words.clone();
-        let server = front::bind(setup, &self.house).await?;
+        let server = front::bind(setup, &self.running).await?;
         Ok(Serving { engine, server })
     }
 
@@ -55,7 +55,7 @@ impl Holdpoint {
     }
 
     fn mounted(&self, origin: String, extent: Extent) -> Mounted {
-        let engine = self.house.engine.clone();
+        let engine = self.running.engine.clone();
         let origin = origin.trim_end_matches('/').to_owned();
         let inner = server::mount(MountSetup {
             engine: engine.clone(),
@@ -67,7 +67,7 @@ impl Holdpoint {
             audit: Some(Arc::new(ExportLines)),
         });
         #[cfg(feature = "chats")]
-        let inner = front::with_chats(inner, extent, &self.house, &origin);
+        let inner = front::with_chats(inner, extent, &self.running, &origin);
         Mounted { engine, origin, inner }
     }
 }

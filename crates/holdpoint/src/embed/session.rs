@@ -84,7 +84,8 @@ impl Session {
     /// Says something to the agent. When this returns it is on disk, and the agent is at work. A message
     /// never answers a hold, whatever it says.
     pub async fn say(&self, text: impl Into<String>) -> Result<RunId, Error> {
-        let saying = NewMessage { texts: vec![text.into()], while_pending: None };
+        let saying =
+            NewMessage { texts: vec![text.into()], files: Vec::new(), while_pending: None };
         Ok(self.engine.say(&self.caller, self.id, saying, None).await?.run)
     }
 

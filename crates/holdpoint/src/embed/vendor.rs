@@ -9,7 +9,7 @@ use models::ModelSettings;
 use models::anthropic::{Anthropic, Cache, Thinking};
 use models::settings::{ApiKey, Proxy, TimeLimits, is_local};
 use models::vendor::VendorApi;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::Model;
 use ports::secret_string::SecretString;
 use reqwest::Url;
@@ -164,6 +164,13 @@ impl VendorModel {
         self
     }
 
+    /// Whether it takes images. Unless this is said, models of the vendors' own places do, and others do not.
+    #[must_use]
+    pub fn takes_images(mut self, takes: bool) -> VendorModel {
+        self.settings.takes_images = Some(takes);
+        self
+    }
+
     /// Attempts after the first one.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> VendorModel {
@@ -235,9 +242,9 @@ impl VendorModel {
     pub(crate) fn open(
         &self,
         clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
+        rng: Arc<dyn Rng>,
     ) -> Result<Arc<dyn Model>, String> {
-        Ok(self.api.model(self.with_secrets()?, clock, chance))
+        Ok(self.api.model(self.with_secrets()?, clock, rng))
     }
 
     fn with_secrets(&self) -> Result<ModelSettings, String> {

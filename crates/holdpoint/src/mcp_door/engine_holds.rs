@@ -6,22 +6,21 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
-use domain::answer::{Answer, DenyReason, Scope as AnswerScope};
+use domain::answer::{Answer, ApprovalScope, DenyReason};
 use domain::digest::Digest;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::hold::Question;
 use domain::id::HoldId;
 use domain::refusal::Refusal;
 use domain::time::Timestamp;
 use engine::{Answering, Caller, Engine, Error, NewHold, Reported, Until};
-use mcp_gate::gate::{GateQuestion, HoldService, PendingHold, PersonVerdict, QuestionSubject};
+use mcp_gate::gate::{GateQuestion, HoldService, PersonVerdict, QuestionSubject};
+use mcp_gate::gate_hold::GateHold;
 use mcp_gate::limits::QUESTION_KEPT;
+use mcp_gate::tasks::{KeptTask, TaskId};
 use ports::store::PutNote;
-use serde_json::Value;
-use server::{McpCaller, hold_value};
+use server::McpCaller;
 use tokio::time::Instant;
-
-use crate::cli::ask::unanswered;
 
 /// Where open questions are noted, by their match key.
 const QUESTIONS: &str = "mcp.questions";
@@ -47,7 +46,7 @@ impl EngineHolds {
 
     /// Whose a task is, and at which address: it is found by that token, there.
     fn task_owner(&self) -> Vec<u8> {
-        format!("{}\n{}\n{}\n", self.caller.key_space, self.caller.token, self.route).into_bytes()
+        format!("{}\n{}\n{}\n", self.caller.stable_name, self.caller.token, self.route).into_bytes()
     }
 
     fn note(
@@ -72,7 +71,7 @@ impl EngineHolds {
 #[async_trait]
 impl HoldService for EngineHolds {
     fn source(&self) -> String {
-        format!("door {}", self.caller.key_space)
+        format!("door {}", self.caller.stable_name)
     }
 
     fn page(&self, id: HoldId) -> String {
@@ -81,10 +80,6 @@ impl HoldService for EngineHolds {
 
     fn now(&self) -> Timestamp {
         self.engine.now()
-    }
-
-    fn describe(&self, hold: &Value) -> String {
-        unanswered(hold)
     }
 
     async fn find_question(&self, key: Digest) -> Result<Option<HoldId>> {
@@ -117,7 +112,7 @@ impl HoldService for EngineHolds {
         }
     }
 
-    async fn open(&self, question: &GateQuestion) -> Result<Value> {
+    async fn open(&self, question: &GateQuestion) -> Result<GateHold> {
         let call = match &question.subject {
             QuestionSubject::Call { tool, arguments } => Some((tool.clone(), arguments.clone())),
             QuestionSubject::Definition => None,
@@ -134,24 +129,24 @@ impl HoldService for EngineHolds {
             callback: None,
         };
         let hold = Box::pin(self.engine.open_hold(&self.caller()?, new, None)).await?;
-        Ok(hold_value(&hold))
+        Ok(GateHold::of(&hold))
     }
 
-    async fn find(&self, id: HoldId) -> Result<Option<Value>> {
+    async fn find(&self, id: HoldId) -> Result<Option<GateHold>> {
         match self.engine.hold(&self.caller()?, id).await {
-            Ok(hold) => Ok(Some(hold_value(&hold))),
+            Ok(hold) => Ok(Some(GateHold::of(&hold))),
             Err(Error::Refused(Refusal::NotFound { .. })) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn wait_decided(&self, id: HoldId, until: Instant) -> Result<Option<Value>> {
+    async fn wait_decided(&self, id: HoldId, until: Instant) -> Result<Option<GateHold>> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let wait = left.min(TOKEN_CHECKED);
             let waited = self.engine.wait(&self.caller()?, id, Until::Decided, wait).await?;
             if let Some(hold) = waited {
-                return Ok(Some(hold_value(&hold)));
+                return Ok(Some(GateHold::of(&hold)));
             }
             if left <= wait {
                 return Ok(None);
@@ -183,18 +178,30 @@ impl HoldService for EngineHolds {
         }
     }
 
-    async fn keep_task(&self, id: HoldId, request: &[u8]) -> Result<()> {
+    async fn keep_task(&self, id: &TaskId, hold: HoldId, request: &[u8]) -> Result<()> {
         let mut value = self.task_owner();
+        // A request begins with a brace, and a task mostly waits for the hold that it is named by.
+        if hold != id.hold() {
+            value.extend_from_slice(format!("{hold}\n").as_bytes());
+        }
         value.extend_from_slice(request);
         let put = EngineHolds::note(TASKS, &id.to_string(), Some(value), None, self.now());
         self.engine.write_note(put).await?;
         Ok(())
     }
 
-    async fn find_task(&self, id: HoldId) -> Result<Option<Vec<u8>>> {
+    async fn find_task(&self, id: &TaskId) -> Result<Option<KeptTask>> {
         let note = self.engine.read_note(TASKS, &id.to_string()).await?;
         let owner = self.task_owner();
-        Ok(note.and_then(|note| note.value.strip_prefix(&*owner).map(<[u8]>::to_vec)))
+        let Some(kept) = note.as_ref().and_then(|note| note.value.strip_prefix(&*owner)) else {
+            return Ok(None);
+        };
+        let elsewhere = kept.iter().position(|byte| *byte == b'\n').filter(|_| kept[0] != b'{');
+        let (hold, request) = match elsewhere {
+            None => (id.hold(), kept),
+            Some(end) => (std::str::from_utf8(&kept[..end])?.parse()?, &kept[end + 1..]),
+        };
+        Ok(Some(KeptTask { hold, request: request.to_vec() }))
     }
 
     async fn is_frozen(&self) -> Result<bool> {
@@ -205,25 +212,24 @@ impl HoldService for EngineHolds {
         let Ok(caller) = self.caller() else { return false };
         let Some(person) = caller.person() else { return false };
         let Ok(hold) = self.engine.hold(&caller, id).await else { return false };
-        caller.has(Scope::Answer)
+        caller.has(TokenScope::Answer)
             && hold.is_pending()
             && !hold.is_overdue(self.now())
             && hold.admits(person.id(), self.engine.people())
             && hold.votes.iter().all(|vote| vote.by != *person.id())
     }
 
-    async fn answer(&self, pending: &PendingHold, verdict: PersonVerdict<'_>) -> Result<()> {
-        let digest = pending.hold["digest"].as_str().map(str::parse::<Digest>).transpose()?;
+    async fn answer(&self, shown: &GateHold, verdict: PersonVerdict<'_>) -> Result<()> {
         let answer = match verdict {
             PersonVerdict::Approve => {
-                Answer::Approve { scope: AnswerScope::Once, arguments: None, note: None }
+                Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None }
             }
             PersonVerdict::Deny { reason } => {
                 Answer::Deny { reason: reason.map(DenyReason::from), stop: false }
             }
         };
-        let answering = Answering { digest, answer };
-        Box::pin(self.engine.answer(&self.caller()?, pending.id, answering, None)).await?;
+        let answering = Answering { digest: shown.digest, answer };
+        Box::pin(self.engine.answer(&self.caller()?, shown.id, answering, None)).await?;
         Ok(())
     }
 }

@@ -21,8 +21,10 @@ use mcp_gate::http::{
 use ports::store::PutNote;
 use server::{McpBody, McpCaller, McpEvent, McpGate, McpReply, McpRequest};
 use tools::mcp::PinStore;
+use tools::mcp::oauth::McpOauthDesk;
 
 use crate::config::{McpGateConfig, McpReach};
+use crate::wiring::mcp::read_headers;
 use engine_holds::EngineHolds;
 
 const SEEN_UPSTREAMS: &str = "mcp.gate.seen";
@@ -37,11 +39,13 @@ impl EngineGate {
     pub(crate) async fn open(
         engine: Engine,
         config: &McpGateConfig,
+        connections: &McpOauthDesk,
         data: &Path,
     ) -> Result<EngineGate> {
         let mut all = Vec::new();
         for (name, reach) in &config.upstreams {
-            let upstream = UpstreamConfig { name: name.clone(), reach: find_reach(name, reach)? };
+            let reach = find_reach(name, reach, connections)?;
+            let upstream = UpstreamConfig { name: name.clone(), reach };
             let pins = open_pins(&engine, &upstream.pin_file(), data).await?;
             all.push((upstream, Arc::new(Mutex::new(pins))));
         }
@@ -72,7 +76,7 @@ async fn open_pins(engine: &Engine, file: &str, data: &Path) -> Result<PinStore>
     Ok(pins)
 }
 
-fn find_reach(name: &str, reach: &McpReach) -> Result<UpstreamReach> {
+fn find_reach(name: &str, reach: &McpReach, connections: &McpOauthDesk) -> Result<UpstreamReach> {
     let variable = |variable: &String| {
         std::env::var(variable).with_context(|| {
             format!("the environment variable `{variable}`, which the MCP server `{name}` names, is not set")
@@ -93,11 +97,14 @@ fn find_reach(name: &str, reach: &McpReach) -> Result<UpstreamReach> {
                 inherits: false,
             })
         }
-        McpReach::Service { url, headers_env, .. } => {
-            let header = |(header, from): &(String, String)| Ok((header.clone(), variable(from)?));
-            let headers = headers_env.iter().map(header).collect::<Result<_>>()?;
-            let url = url.clone();
-            UpstreamReach::Service(UpstreamService { url, headers, authorizer: None })
+        McpReach::Service { url, headers_env, oauth } => {
+            let headers = read_headers(&format!("the MCP server `{name}`"), headers_env)?;
+            // Without tokens where they are wanted, nothing is sent.
+            let authorizer = match oauth {
+                Some(_) => Some(connections.authorizer(name).context("its tokens are not open")?),
+                None => None,
+            };
+            UpstreamReach::Service(UpstreamService { url: url.clone(), headers, authorizer })
         }
     })
 }

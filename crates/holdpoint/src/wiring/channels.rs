@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow};
 use chat::Connector;
 use ports::channel::Channel;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 
 use crate::config::{ChannelConfig, PlatformConfig, Unopened};
 use crate::platform::PlatformSettings;
@@ -14,7 +14,7 @@ use crate::platform::PlatformSettings;
 /// What a channel is built on.
 pub struct Grounds {
     pub clock: Arc<dyn Clock>,
-    pub chance: Arc<dyn Chance>,
+    pub rng: Arc<dyn Rng>,
 }
 
 /// A channel of a configuration, as the chat service wants it.
@@ -45,7 +45,7 @@ pub fn open_channel(config: &ChannelConfig, grounds: &Grounds) -> Result<Arc<dyn
         PlatformConfig::Webhook { settings, .. } => opened(settings, config)?.into(),
         PlatformConfig::Email(own) => opened(own, config)?.into(),
     };
-    let channel = settings.open(grounds.clock.clone(), grounds.chance.clone());
+    let channel = settings.open(grounds.clock.clone(), grounds.rng.clone());
     channel.map_err(|why| anyhow!("[channels.{}]: {why}", config.name))
 }
 

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use engine::{SystemChance, SystemClock};
+use engine::{SystemClock, SystemRng};
 use ports::clock::Clock as _;
 use tools::mcp::McpServer;
 use tools::process::{Runner, Spool, Supervisor};
 
-use super::mcp::{mcp_config, oauth_settings};
+use super::mcp::{mcp_config, tool_oauth, upstream_oauth};
 use super::tls::read_tls;
-use super::{SUPERVISE, channels, courier, host};
+use super::{SUPERVISE, callback_sender, channels, host};
 use crate::config::{Config, SqlDatabase, ToolConfig, ToolKind};
 
 /// One thing that was looked at.
@@ -50,10 +50,10 @@ impl Finding {
 /// Everything but the data folder and the port, which a running server holds.
 pub async fn rehearse(config: &Config) -> Vec<Finding> {
     let clock = Arc::new(SystemClock::new(None));
-    let chance = Arc::new(SystemChance::default());
+    let rng = Arc::new(SystemRng::default());
     let mut found = Vec::new();
     for model in config.models.values() {
-        let opened = model.open(clock.clone(), chance.clone()).map_err(Into::into);
+        let opened = model.open(clock.clone(), rng.clone()).map_err(Into::into);
         found.push(Finding::new("model", &model.name, opened));
     }
     match Scratch::new() {
@@ -65,7 +65,12 @@ pub async fn rehearse(config: &Config) -> Vec<Finding> {
         }
         Err(why) => found.push(Finding::new::<()>("tool", "tools", Err(why))),
     }
-    let grounds = channels::Grounds { clock: clock.clone(), chance };
+    for (name, reach) in &config.mcp.upstreams {
+        if reach.has_oauth() {
+            found.push(Finding::new("upstream", name, upstream_oauth(name, reach)));
+        }
+    }
+    let grounds = channels::Grounds { clock: clock.clone(), rng };
     for channel in &config.channels {
         found.push(Finding::new(
             "channel",
@@ -77,7 +82,7 @@ pub async fn rehearse(config: &Config) -> Vec<Finding> {
         found.push(Finding::new(
             "callbacks",
             "callbacks",
-            courier(&config.callbacks, clock.clone()),
+            callback_sender(&config.callbacks, clock.clone()),
         ));
     }
     if let Some(tls) = &config.server.tls {
@@ -146,7 +151,7 @@ async fn try_tool(tool: &ToolConfig, scratch: &Scratch) -> Result<()> {
         return Ok(());
     };
     // Whether somebody has connected it is not in the configuration.
-    if oauth_settings(tool, mcp)?.is_some() {
+    if tool_oauth(tool, mcp)?.is_some() {
         return mcp_config(tool, mcp).map(drop);
     }
     let pins = scratch.folder.join("mcp");

@@ -315,7 +315,7 @@ async fn a_program_asks_by_itself_and_means_the_same_one_after_a_restart() {
     let hold = holdpoint.ask(&job, call).await.unwrap();
     holdpoint.answer(&bob, &hold, Answer::approve()).await.unwrap();
     let settled = holdpoint.report(&job, hold.id, Ok("paid".into())).await.unwrap();
-    assert!(settled.is_settled());
+    assert!(settled.is_finished());
     holdpoint.close(GRACE).await;
 }
 

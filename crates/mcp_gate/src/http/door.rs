@@ -18,8 +18,10 @@ use crate::config::{ToolNaming, UpstreamConfig};
 use crate::definitions::SharedPins;
 use crate::gate::HoldService;
 use crate::limits::{SESSION_IDLE, SESSIONS_MAX, SESSIONS_PER_CALLER_MAX, SWEEP_EVERY};
+use crate::question_waiters::QuestionWaiters;
 use crate::random::fresh_key;
 use crate::reply::RpcFailure;
+use crate::translate::shapes::announced_capabilities;
 
 /// One address, and the upstreams behind it.
 pub struct DoorRoute {
@@ -131,6 +133,7 @@ pub struct McpDoor {
     /// By the name of an upstream; the empty one is all of them.
     routes: HashMap<String, DoorRoute>,
     sessions: Mutex<SessionTable>,
+    waiters: Arc<QuestionWaiters>,
     tasks: TaskTracker,
     closing: CancellationToken,
 }
@@ -192,6 +195,7 @@ impl McpDoor {
         let door = Arc::new(McpDoor {
             routes,
             sessions: Mutex::default(),
+            waiters: Arc::default(),
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
         });
@@ -362,7 +366,8 @@ impl McpDoor {
     }
 
     async fn take_modern(&self, route: &str, caller: DoorCaller, message: RpcMessage) -> DoorReply {
-        let key = (caller.token, route.to_owned());
+        // What the client can be asked is announced to its upstreams, so clients that differ in it share none.
+        let key = (caller.token, format!("{route}\n{}", announced_capabilities(&message)));
         let known = self.lock().modern.get(&key).filter(|session| !session.is_gone()).cloned();
         let session = match known {
             Some(session) => session,
@@ -424,7 +429,7 @@ impl McpDoor {
                 "too many MCP sessions are open, and all are in use; end one with DELETE, or wait";
             return Err(refuse(503, INTERNAL_ERROR, why));
         }
-        DoorSession::start(era, found, caller.service).map_err(|error| {
+        DoorSession::start(era, found, caller.service, self.waiters.clone()).map_err(|error| {
             let why = format!("{error:#}");
             tracing::warn!(route, %why, "MCP upstream cannot be started");
             refuse(502, INTERNAL_ERROR, &why)

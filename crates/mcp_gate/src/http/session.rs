@@ -16,6 +16,7 @@ use super::post::RefusedPost;
 use super::streams::{NoStream, RequestStreams, StreamEvent, internal_id};
 use crate::gate::{HoldGate, HoldService};
 use crate::limits::{LEAVE_WITHIN, OUTBOX_MAX, STREAM_AFTER};
+use crate::question_waiters::QuestionWaiters;
 use crate::reply::RpcFailure;
 use crate::session::{ProxyOptions, ProxySession};
 use crate::upstream::Upstream;
@@ -42,6 +43,7 @@ impl DoorSession {
         era: SessionEra,
         route: &DoorRoute,
         service: Arc<dyn HoldService>,
+        waiters: Arc<QuestionWaiters>,
     ) -> anyhow::Result<Arc<DoorSession>> {
         let streams = Arc::new(RequestStreams::new(era == SessionEra::Legacy));
         let tasks = TaskTracker::new();
@@ -65,7 +67,7 @@ impl DoorSession {
             warn: |what| tracing::warn!("{what}"),
         };
         let proxy = ProxySession::new(
-            HoldGate::new(service),
+            HoldGate::new(service, waiters),
             streams.clone(),
             upstreams.clone(),
             options,

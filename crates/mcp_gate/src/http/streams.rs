@@ -12,12 +12,12 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tools::mcp::{RawObject, RpcId, RpcKind, RpcMessage};
 
+use crate::era::SUBSCRIPTION_KEY;
 use crate::limits::{
     CALLS_MAX, REPLAY_BYTES_MAX, REPLAY_EVENTS_MAX, STREAM_OUTBOX_MAX, STREAM_STALLED,
 };
 use crate::peer::ClientLink;
 
-const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 /// The standing stream of a session; requests are counted from 1.
 const STANDING: u64 = 0;
 
@@ -182,6 +182,8 @@ impl RequestStreams {
     fn route(&self, about: Option<&RpcId>, message: &mut RpcMessage) -> Option<u64> {
         let about = about.and_then(internal_number);
         let is_request = matches!(message.kind, RpcKind::Request { .. });
+        // What was asked on any stream is taken back on any.
+        let is_withdrawal = matches!(&message.kind, RpcKind::Notification { method } if method == "notifications/cancelled");
         let named = if is_request { None } else { self.restore_names(message) };
         let table = self.lock();
         let is_open = |number: &u64| table.open.contains_key(number);
@@ -198,7 +200,9 @@ impl RequestStreams {
         let mut open = table.open.keys();
         match (open.next(), open.next()) {
             (Some(number), None) => Some(*number),
-            (Some(number), Some(_)) if is_request => Some(*number),
+            (Some(number), Some(_)) if is_request || (is_withdrawal && self.is_replayed) => {
+                Some(*number)
+            }
             (None, _) if self.is_replayed && !is_request => Some(STANDING),
             _ => None,
         }
@@ -339,6 +343,22 @@ mod tests {
         streams.finish(&internal_id(one), answer.into()).await;
         assert!(to_one.recv().await.is_none(), "an answer comes once");
         assert!(to_two.try_recv().is_err(), "and to no other");
+    }
+
+    #[tokio::test]
+    async fn a_question_is_taken_back_also_while_several_requests_are_open() {
+        let streams = RequestStreams::new(true);
+        let mut events = Vec::new();
+        for id in ["1", "2"] {
+            let (id, message) = request(id, "");
+            events.push(streams.open(&id, message).unwrap().2);
+        }
+        let notice =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+        assert!(streams.send(None, notice.into()).await);
+        let heard: Vec<_> = events.iter_mut().filter_map(|events| events.try_recv().ok()).collect();
+        assert_eq!(heard.len(), 1);
+        assert_eq!(text(heard.into_iter().next()), notice);
     }
 
     #[tokio::test]

@@ -6,7 +6,7 @@ mod request;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::{Model, ModelRequest};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -32,9 +32,9 @@ pub fn model(
     api: Anthropic,
     settings: ModelSettings,
     clock: Arc<dyn Clock>,
-    chance: Arc<dyn Chance>,
+    rng: Arc<dyn Rng>,
 ) -> Arc<dyn Model> {
-    Arc::new(Client::new(api, settings, clock, chance))
+    Arc::new(Client::new(api, settings, clock, rng))
 }
 
 impl ModelApi for Anthropic {
@@ -62,6 +62,10 @@ impl ModelApi for Anthropic {
 
     fn reader(&self, _: &ModelSettings) -> reader::Messages {
         reader::Messages::default()
+    }
+
+    fn takes_images(&self, _: &ModelSettings) -> bool {
+        true
     }
 
     fn problem(&self, body: &[u8]) -> ProviderError {

@@ -1,5 +1,7 @@
 //! From our transcript to a request of the Messages API. The same transcript gives the same bytes.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ports::model::{AssistantPart, CallResult, ModelMessage, ModelRequest};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +16,7 @@ use crate::written::object;
 
 /// Whether the provider is asked to remember the beginning of a conversation, and for how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cache {
     Off,
     #[default]
@@ -23,6 +26,7 @@ pub enum Cache {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Thinking {
     #[default]
     Off,
@@ -93,6 +97,9 @@ enum Ours<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<Mark>,
     },
+    Image {
+        source: ImageSource,
+    },
     Thinking {
         thinking: &'a str,
         signature: String,
@@ -113,6 +120,14 @@ enum Ours<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<Mark>,
     },
+}
+
+#[derive(Serialize)]
+struct ImageSource {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    media_type: &'static str,
+    data: String,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -192,7 +207,10 @@ impl Ours<'_> {
             Ours::Text { cache_control, .. } | Ours::ToolResult { cache_control, .. } => {
                 *cache_control = mark;
             }
-            Ours::Thinking { .. } | Ours::RedactedThinking { .. } | Ours::ToolUse { .. } => {}
+            Ours::Image { .. }
+            | Ours::Thinking { .. }
+            | Ours::RedactedThinking { .. }
+            | Ours::ToolUse { .. } => {}
         }
     }
 }
@@ -206,6 +224,9 @@ fn messages<'a>(
     for message in &request.messages {
         let (role, content) = match message {
             ModelMessage::User { text } => ("user", vec![text_block(text)]),
+            ModelMessage::Image { label, media_type, bytes } => {
+                ("user", vec![text_block(label), image_block(media_type, bytes)])
+            }
             ModelMessage::Assistant { parts } => ("assistant", assistant(parts, names)?),
             ModelMessage::Results { results } => {
                 ("user", results.iter().map(|result| result_block(result, names)).collect())
@@ -222,6 +243,11 @@ fn messages<'a>(
 
 fn text_block(text: &str) -> RequestBlock<'_> {
     RequestBlock::Ours(Ours::Text { text, cache_control: None })
+}
+
+fn image_block(media_type: &'static str, bytes: &[u8]) -> RequestBlock<'static> {
+    let source = ImageSource { kind: "base64", media_type, data: STANDARD.encode(bytes) };
+    RequestBlock::Ours(Ours::Image { source })
 }
 
 fn assistant<'a>(

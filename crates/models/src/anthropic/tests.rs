@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::reader::Messages;
 use super::*;
 use crate::fake::{
-    FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello, read_reply,
-    think,
+    FakeReply, NoRandomness, QuickClock, Server, asking, assistant, check_splits, hello,
+    read_reply, think,
 };
 use crate::settings::ApiKey;
 use crate::{conformance, fake};
@@ -107,7 +107,7 @@ fn settings(url: &Url) -> ModelSettings {
 
 pub(crate) fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
     let settings = ModelSettings { retries, ..settings(url) };
-    model(Anthropic::default(), settings, Arc::new(QuickClock::default()), NoChance::new())
+    model(Anthropic::default(), settings, Arc::new(QuickClock::default()), NoRandomness::new())
 }
 
 async fn told(events: &[Value]) -> Result<ModelTurnOf, String> {
@@ -477,4 +477,26 @@ fn conforming(asked: &fake::FakeRequest) -> FakeReply {
 async fn it_passes_the_suite_of_all_models() {
     let server = Server::start(|_, asked| conforming(asked));
     conformance::check(&*client(&server.url, 0)).await;
+}
+
+#[test]
+fn a_picture_is_a_block_before_the_words_it_came_with() {
+    let request = asking(vec![
+        ModelMessage::Image {
+            label: "[image a.png, 3x2]".into(),
+            media_type: "image/png",
+            bytes: std::sync::Arc::from(*b"\x89PNG"),
+        },
+        ModelMessage::User { text: "What is it?".into() },
+    ]);
+    let settings = settings(&Url::parse("https://x.example").expect("a URL"));
+    let api = Anthropic { cache: Cache::Off, thinking: Thinking::Off };
+    let sent: Value = serde_json::from_slice(&body(api, &settings, &request)).expect("JSON");
+    let source = json!({"type": "base64", "media_type": "image/png", "data": "iVBORw=="});
+    let content = json!([
+        {"type": "text", "text": "[image a.png, 3x2]"},
+        {"type": "image", "source": source},
+        {"type": "text", "text": "What is it?"},
+    ]);
+    assert_eq!(sent["messages"], json!([{"role": "user", "content": content}]));
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::anthropic::tests::{begin, block, client, end, stream, text};
 use crate::anthropic::{self, Anthropic};
-use crate::fake::{FakeReply, NoChance, QuickClock, RealClock, Server, hello, think};
+use crate::fake::{FakeReply, NoRandomness, QuickClock, RealClock, Server, hello, think};
 use crate::limits::STREAM_BYTES_MAX;
 use crate::settings::{ApiKey, Proxy, TimeLimits};
 
@@ -39,7 +39,7 @@ async fn with(
     settings: ModelSettings,
     clock: Arc<dyn Clock>,
 ) -> (Result<ModelTurn, ModelError>, Vec<Delta>) {
-    let model = anthropic::model(Anthropic::default(), settings, clock, NoChance::new());
+    let model = anthropic::model(Anthropic::default(), settings, clock, NoRandomness::new());
     let told = think(&*model, &hello()).await;
     assert!(!format!("{told:?}").contains("sk-secret"), "the key is told: {told:?}");
     assert!(server.asked().iter().all(|asked| asked.head.contains("sk-secret")));
@@ -184,7 +184,8 @@ async fn a_stop_ends_a_pause_between_attempts() {
         }
     }
     let clock = Arc::new(Stopping(stop.clone()));
-    let model = anthropic::model(Anthropic::default(), settings(&server), clock, NoChance::new());
+    let model =
+        anthropic::model(Anthropic::default(), settings(&server), clock, NoRandomness::new());
     let told = model.think(&hello(), Arc::new(|_| {}), stop).await;
     assert!(matches!(told, Err(ModelError::Stopped)), "{told:?}");
 }

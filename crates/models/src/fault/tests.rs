@@ -122,7 +122,7 @@ fn an_error_within_a_stream_counts_like_its_status() {
 #[test]
 fn words_of_others_are_shown_short_and_without_our_secrets() {
     let long = format!("key sk-very-secret,\n\u{1b}[2J team hush-hush {}", "x".repeat(10_000));
-    let told = problem("api_error", &long).told(500, &settings());
+    let told = problem("api_error", &long).problem_text(500, &settings());
     assert!(!told.contains("sk-very-secret") && !told.contains("hush-hush"), "{told}");
     assert!(!told.contains(['\n', '\u{1b}']), "{told}");
     assert!(told.chars().count() <= PROBLEM_CHARS_MAX + 1);

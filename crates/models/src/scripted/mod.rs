@@ -99,7 +99,7 @@ async fn stream(
             Part::Reasoning { text, .. } => {
                 pieces.extend(pace.cut(text).into_iter().map(Delta::Reasoning));
             }
-            Part::ToolCall { .. } | Part::ToolResult { .. } => {}
+            Part::File(_) | Part::ToolCall { .. } | Part::ToolResult { .. } => {}
         }
     }
     // A turn without words takes its time too, so that it can be stopped.

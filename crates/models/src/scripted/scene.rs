@@ -24,6 +24,11 @@ impl<'a> Scene<'a> {
                     scene.said = text;
                     scene.turn = 1;
                 }
+                // What came with a message is its beginning, and all of it if nothing was written.
+                ModelMessage::Image { label, .. } => {
+                    scene.said = label;
+                    scene.turn = 1;
+                }
                 ModelMessage::Assistant { parts } => {
                     scene.turn += 1;
                     scene.calls +=

@@ -44,20 +44,26 @@ impl Operator {
 pub struct Press {
     /// For the log: the same over redeliveries, and different for each press.
     pub event: String,
+    /// Who pressed. `None` if the platform vouches for no account.
     pub operator: Option<Operator>,
     /// Where it was pressed: a forwarded card is pressed elsewhere.
     pub chat: String,
+    /// The message that the button stands on, as the platform names it.
     pub message: String,
+    /// What the button carries. It is believed only after the inbox has looked up what it points to.
     pub pointer: Pointer,
     /// The platform itself says that this button stands on that message, and not just the person who pressed.
     pub is_on_it: bool,
+    /// Empty for a button without a form.
     pub form: Form,
+    /// When the press arrived, by our clock.
     pub at: Timestamp,
 }
 
 /// What was filled in or picked beside the button.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Form {
+    /// Values by the names of the form's fields.
     pub fields: Map<String, Value>,
     /// Options by their place in the prompt, from 1.
     pub options: Vec<u8>,
@@ -68,14 +74,19 @@ pub struct Form {
 pub struct IncomingMessage {
     /// The same over redeliveries: the platform's id of the message.
     pub event: String,
+    /// The message itself, as the platform names it: a reply can point to it.
     pub message: String,
+    /// Who wrote it. `None` if the platform vouches for no account.
     pub operator: Option<Operator>,
+    /// Where it was written, as the platform names the chat.
     pub chat: String,
+    /// Set where it was written in a thread of the chat.
     pub thread: Option<String>,
     /// Between one person and us.
     pub direct: bool,
     /// As it was written, our own mention included.
     pub text: String,
+    /// Our account is mentioned in it, and not only named.
     pub mentions_us: bool,
     /// How the platform spells our name in this text.
     pub mentions: Vec<String>,
@@ -85,8 +96,11 @@ pub struct IncomingMessage {
     pub replies_to: Option<String>,
     /// Bots, channels and anonymous admins are nobody who can answer.
     pub from_a_person: bool,
+    /// It replaces an earlier text of the same message.
     pub edited: bool,
+    /// The sender passes on what somebody else wrote.
     pub forwarded: bool,
+    /// Something hangs on it, whether or not it was fetched.
     pub attachment: bool,
     /// Some of it is struck out, quoted, hidden or set as code, so it decides nothing.
     pub formatted: bool,
@@ -97,18 +111,28 @@ pub struct IncomingMessage {
 /// Everything that is needed to draw a hold again, now, in the reply to a press.
 #[derive(Clone, Debug)]
 pub struct Redraw {
+    /// As it is now.
     pub hold: Arc<Hold>,
+    /// For the names of those who voted.
     pub people: Arc<People>,
+    /// The prompt that is drawn again.
     pub key: DeliveryKey,
+    /// Another one than before if something else is asked by now.
     pub nonce: Nonce,
+    /// See [`Showing::link`].
     pub link: Option<String>,
+    /// See [`Showing::words_answer`].
     pub words_answer: bool,
+    /// See [`Showing::code`].
     pub code: Option<String>,
+    /// See [`Showing::armed`].
     pub armed: bool,
+    /// Where the prompt stands.
     pub posted: MessageRef,
 }
 
 impl Redraw {
+    /// The same as the platform's drawing takes it.
     pub fn showing(&self) -> Showing<'_> {
         Showing {
             hold: &self.hold,
@@ -151,6 +175,7 @@ pub enum PressReply {
 /// The form behind a button.
 #[derive(Clone, Debug)]
 pub enum Opened {
+    /// The hold whose form is to be shown.
     Form(Box<Redraw>),
     /// There is none for them.
     Refused(PressReply),
@@ -162,15 +187,19 @@ pub enum Opened {
 pub struct ReportedDecision {
     /// The same over repeats.
     pub event: String,
+    /// Of whom the program says that they decided. The signature covers it.
     pub operator: Operator,
+    /// Which hold they decided.
     pub hold: HoldId,
+    /// Of what they were shown; a hold that has changed since is not decided.
     pub digest: Digest,
+    /// The answer, as the program reports it.
     pub answer: Answer,
 }
 
 /// What came of it, for a program.
 #[derive(Clone, Debug)]
-pub enum Ruling {
+pub enum ReportedReply {
     /// It counts, and is on disk. The same answer once more is told the same.
     Taken(Arc<Hold>),
     /// Another answer stands, or the time ran out.
@@ -179,6 +208,7 @@ pub enum Ruling {
     Changed(Arc<Hold>),
     /// They may not answer, or there is no such hold for them.
     NotEntitled,
+    /// The answer does not fit the question; the text says why, for the program's author.
     Invalid(String),
 }
 
@@ -191,8 +221,10 @@ pub struct Busy;
 /// need not deliver it again.
 #[async_trait]
 pub trait Inbox: Send + Sync {
+    /// A button was pressed. The reply is what the person is told, or what the prompt looks like now.
     async fn pressed(&self, channel: &str, press: Press) -> Result<PressReply, Busy>;
 
+    /// A message was written. Whatever is said to it is sent later, as a message of ours.
     async fn wrote(&self, channel: &str, wrote: IncomingMessage) -> Result<(), Busy>;
 
     /// A chat has another name from now on, and is the same chat. An inbox that keeps no chats has
@@ -208,7 +240,11 @@ pub trait Inbox: Send + Sync {
     }
 
     /// A decision that a program brings. An inbox that takes none refuses it.
-    async fn decided(&self, _channel: &str, _decided: ReportedDecision) -> Result<Ruling, Busy> {
-        Ok(Ruling::NotEntitled)
+    async fn decided(
+        &self,
+        _channel: &str,
+        _decided: ReportedDecision,
+    ) -> Result<ReportedReply, Busy> {
+        Ok(ReportedReply::NotEntitled)
     }
 }

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use inbox::{
     Busy, Form, Inbox, IncomingMessage, Opened, Operator, Press, PressReply, Redraw,
-    ReportedDecision, Ruling,
+    ReportedDecision, ReportedReply,
 };
 pub use pointer::{BadPointer, ButtonAction, DeliveryKey, Nonce, Pointer};
 pub use step::{Step, StepKind};
@@ -27,8 +27,11 @@ pub use step::{Step, StepKind};
 /// Where something is put.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Destination {
+    /// A conversation, as the platform names it.
     Chat {
+        /// The platform's id of the chat.
         chat: String,
+        /// Set for a thread of the chat, where the platform has threads.
         thread: Option<String>,
         /// Between one person and us.
         direct: bool,
@@ -40,8 +43,11 @@ pub enum Destination {
 /// A message of ours that stands somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MessageRef {
+    /// The platform's id of the chat.
     pub chat: String,
+    /// Set where it stands in a thread of the chat.
     pub thread: Option<String>,
+    /// Between one person and us.
     pub direct: bool,
     /// As the platform names it.
     pub message: String,
@@ -52,18 +58,23 @@ pub struct MessageRef {
 /// A hold that was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
+    /// Where it stands; later repaints go there.
     pub posted: MessageRef,
     /// A card that had to be cut takes none, by button or in words: nobody approves what they were
     /// not shown.
-    pub takes_a_yes: bool,
+    pub accepts_approval: bool,
 }
 
 /// One hold as it is to be seen in one place.
 #[derive(Clone, Copy, Debug)]
 pub struct Showing<'a> {
+    /// As it is now.
     pub hold: &'a Hold,
+    /// For the names of those who voted.
     pub people: &'a People,
+    /// Which prompt this is. It stays the same over retries, so that a second attempt can be recognised.
     pub key: &'a DeliveryKey,
+    /// Every button of the prompt carries it.
     pub nonce: &'a Nonce,
     /// The page with everything on it.
     pub link: Option<&'a str>,
@@ -85,6 +96,7 @@ pub struct Showing<'a> {
 pub struct OutgoingText<'a> {
     /// Stays the same over retries.
     pub key: &'a str,
+    /// What to say, in plain text.
     pub text: &'a str,
     /// The message that it replies to.
     pub reply_to: Option<&'a str>,
@@ -95,6 +107,7 @@ pub struct OutgoingText<'a> {
 /// How far a text was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextProgress {
+    /// Nothing is left to say.
     All,
     /// Another piece follows this one.
     More,
@@ -105,7 +118,12 @@ pub enum TextProgress {
 pub enum ChannelError {
     /// Certainly not done. Try again, not before this time has passed.
     #[error("not now: {why}")]
-    Again { after: Option<Duration>, why: String },
+    Again {
+        /// The least wait that the platform asked for; `None` leaves it to the caller.
+        after: Option<Duration>,
+        /// For the log.
+        why: String,
+    },
     /// It may have been done: the platform did not say.
     #[error("nobody knows whether it was done: {0}")]
     Unknown(String),
@@ -123,13 +141,17 @@ pub enum ChannelError {
 /// A request to `/channels/{name}/…`, to the byte.
 #[derive(Clone, Debug)]
 pub struct WebhookRequest {
+    /// In upper case: `POST`.
     pub method: String,
     /// What follows the channel's name: `events`.
     pub path: String,
+    /// As it came, without the question mark.
     pub query: Option<String>,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
+    /// Not yet decrypted or parsed: signatures are over these bytes.
     pub body: Vec<u8>,
+    /// When it arrived, by our clock. Signatures that are too old are refused by it.
     pub at: Timestamp,
 }
 
@@ -138,27 +160,103 @@ impl WebhookRequest {
     /// this name.
     pub const PEER: &str = ":peer";
 
+    /// Who connected, from the header [`WebhookRequest::PEER`]. `None` if the server does not know.
     pub fn peer(&self) -> Option<IpAddr> {
         let (_, address) = self.headers.iter().find(|(name, _)| name == WebhookRequest::PEER)?;
         address.parse().ok()
     }
 }
 
+/// What the platform gets for its request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookReply {
+    /// The HTTP status.
     pub status: u16,
+    /// The media type of `body`.
     pub content_type: &'static str,
+    /// What the platform expects to read; often a challenge that it sent, or a new card.
     pub body: Vec<u8>,
 }
 
 /// One thing that `channels check` looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
+    /// What was looked at, in words for the operator.
     pub what: String,
     /// What is wrong and where to mend it; `None` when it is well.
     pub wrong: Option<String>,
 }
 
+/// A place where people are asked, and where they may write to an agent. It carries and decides nothing: whose gesture
+/// counts is the [`Inbox`]'s to say. The conformance suite of `testkit` holds each to what it declares here.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use holdpoint_ports::channel::{
+///     Channel, ChannelError, Checked, Destination, HookReply, Inbox, MessageRef, OutgoingText,
+///     Showing, Shown, TextProgress, WebhookRequest,
+/// };
+///
+/// /// A sign on the wall: it shows what waits, and leads to the page.
+/// struct Sign;
+///
+/// #[async_trait]
+/// impl Channel for Sign {
+///     fn name(&self) -> &str {
+///         "sign"
+///     }
+///
+///     fn platform(&self) -> &'static str {
+///         "sign"
+///     }
+///
+///     fn account(&self) -> &str {
+///         "hall 2"
+///     }
+///
+///     fn has_buttons(&self) -> bool {
+///         false
+///     }
+///
+///     fn talks(&self) -> bool {
+///         false
+///     }
+///
+///     async fn show(&self, _: &Destination, what: &Showing<'_>) -> Result<Shown, ChannelError> {
+///         let _drawn = domain::view::render(what.hold);
+///         let posted = MessageRef {
+///             chat: "wall".into(),
+///             thread: None,
+///             direct: false,
+///             message: what.key.as_str().into(),
+///             at: None,
+///         };
+///         Ok(Shown { posted, accepts_approval: false })
+///     }
+///
+///     async fn repaint(&self, _: &MessageRef, what: &Showing<'_>) -> Result<bool, ChannelError> {
+///         let _drawn = domain::view::render(what.hold);
+///         Ok(false)
+///     }
+///
+///     async fn say_piece(
+///         &self,
+///         _: &Destination,
+///         _: &OutgoingText<'_>,
+///         _: usize,
+///     ) -> Result<TextProgress, ChannelError> {
+///         Err(ChannelError::Never("a sign says nothing".into()))
+///     }
+///
+///     async fn hook(&self, _: WebhookRequest, _: &dyn Inbox) -> HookReply {
+///         HookReply { status: 404, content_type: "text/plain", body: Vec::new() }
+///     }
+///
+///     async fn check(&self) -> Vec<Checked> {
+///         vec![Checked { what: "the sign has power".into(), wrong: None }]
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Channel: Send + Sync {
     /// As the configuration names it.
@@ -272,8 +370,10 @@ pub trait Channel: Send + Sync {
     }
 
     /// Receives over a connection of its own until it is told to stop, and connects again whenever
-    /// that breaks. A channel that is only called by webhook waits.
-    async fn listen(&self, inbox: Arc<dyn Inbox>, stop: CancellationToken);
+    /// that breaks. A channel that is only called by webhook, or never, has nothing to do here.
+    async fn listen(&self, _inbox: Arc<dyn Inbox>, stop: CancellationToken) {
+        stop.cancelled().await;
+    }
 
     /// Receives one request. Nothing in it is believed before its signature is.
     async fn hook(&self, request: WebhookRequest, inbox: &dyn Inbox) -> HookReply;

@@ -15,9 +15,12 @@ pub struct DeliveryKey(String);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce(String);
 
+/// What a button stands for. What it does is decided by the hold that it points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ButtonAction {
+    /// A yes. It is one press of two where the hold is dangerous and the platform asks nothing itself.
     Allow,
+    /// A no without a reason.
     Deny,
     /// An option of a choice, from 1.
     Option(u8),
@@ -31,43 +34,63 @@ pub enum ButtonAction {
     Explain,
 }
 
+/// What a button carries. Its text has at most 64 bytes, which is what the narrowest platform takes.
+///
+/// ```
+/// use holdpoint_ports::channel::{ButtonAction, DeliveryKey, Nonce, Pointer};
+///
+/// let (key, nonce) = (DeliveryKey::new("d41d8c")?, Nonce::make(0x5eed));
+/// let pointer = Pointer { key, said: ButtonAction::Allow, nonce };
+/// let on_the_button = pointer.to_string();
+/// assert!(on_the_button.starts_with("h1:d41d8c:") && on_the_button.len() <= 64);
+/// assert_eq!(on_the_button.parse(), Ok(pointer));
+/// # Ok::<(), holdpoint_ports::channel::BadPointer>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pointer {
+    /// The prompt that the button was drawn for.
     pub key: DeliveryKey,
+    /// Which of its buttons this is.
     pub said: ButtonAction,
+    /// The one that the prompt had when the button was drawn: it tells which question was seen.
     pub nonce: Nonce,
 }
 
+/// A text that no button of ours carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a button of ours")]
 pub struct BadPointer;
 
 impl DeliveryKey {
+    /// From letters and digits, up to 22.
     pub fn new(text: &str) -> Result<DeliveryKey, BadPointer> {
         is_plain(text, 1, 22).then(|| DeliveryKey(text.to_owned())).ok_or(BadPointer)
     }
 
+    /// The text that buttons and records have.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Nonce {
+    /// From six to eight letters and digits.
     pub fn new(text: &str) -> Result<Nonce, BadPointer> {
         is_plain(text, 6, 8).then(|| Nonce(text.to_owned())).ok_or(BadPointer)
     }
 
     /// From so many fresh random bits.
-    pub fn make(mut chance: u128) -> Nonce {
+    pub fn make(mut random: u128) -> Nonce {
         const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
         let letters = (0..8).map(|_| {
-            let letter = LETTERS[(chance % 36) as usize] as char;
-            chance /= 36;
+            let letter = LETTERS[(random % 36) as usize] as char;
+            random /= 36;
             letter
         });
         Nonce(letters.collect())
     }
 
+    /// The text that buttons and records have.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -182,8 +205,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nonces_are_nonces(chance in any::<u128>(), text in "\\PC{0,70}") {
-            let made = Nonce::make(chance);
+        fn nonces_are_nonces(random in any::<u128>(), text in "\\PC{0,70}") {
+            let made = Nonce::make(random);
             prop_assert_eq!(Nonce::new(made.as_str()), Ok(made));
             if let Ok(pointer) = text.parse::<Pointer>() {
                 prop_assert_eq!(pointer.to_string(), text);

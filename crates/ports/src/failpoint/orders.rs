@@ -19,6 +19,7 @@ use nix::unistd::Pid;
 use super::points::POINTS;
 use crate::unpoisoned::Unpoisoned as _;
 
+/// At which points a test wants what, read from its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Orders {
     orders: Vec<Order>,

@@ -21,12 +21,12 @@ pub const POINTS: &[(&str, &str)] = &[
     ("doubt.committed", "that a call is in doubt is on disk, and nobody knows"),
     ("again.before_commit", "another attempt is about to be written"),
     ("again.committed", "another attempt is on disk, and nobody knows"),
-    ("outside.before_commit", "an outside hold, or its end, is about to be written"),
-    ("outside.committed", "an outside hold, or its end, is on disk, and nobody knows"),
+    ("outside.before_commit", "an external hold, or its end, is about to be written"),
+    ("outside.committed", "an external hold, or its end, is on disk, and nobody knows"),
     ("change.before_commit", "a claim, a vote or an edit is about to be written"),
     ("change.committed", "a claim, a vote or an edit is on disk, and nobody knows"),
-    ("house.before_commit", "a token, a freeze or a new policy is about to be written"),
-    ("house.committed", "a token, a freeze or a new policy is on disk, and nobody knows"),
+    ("global.before_commit", "a token, a freeze or a new policy is about to be written"),
+    ("global.committed", "a token, a freeze or a new policy is on disk, and nobody knows"),
     // Inside the writer.
     ("writer.before_commit", "a transaction is whole, and COMMIT is next"),
     ("writer.before_intent", "the same, for one that lets a call start"),
@@ -81,6 +81,6 @@ pub const POINTS: &[(&str, &str)] = &[
     // The words to the caller.
     ("http.session_reply", "a session is open, its opener is not told"),
     ("http.message_reply", "a message is taken, its sender is not told"),
-    ("http.hold_reply", "an outside hold is open, its opener is not told"),
+    ("http.hold_reply", "an external hold is open, its opener is not told"),
     ("http.answer_reply", "an answer is taken, its giver is not told"),
 ];

@@ -6,7 +6,7 @@
 //! before, and never answers the hold that was opened meanwhile. Without a name, the same words are the
 //! same message for as long as the run goes on.
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::digest::{Digest, Framed};
 use domain::hold::Hold;
 use domain::id::RunId;
@@ -53,14 +53,14 @@ pub(crate) async fn answer_agreed(
         return Ok(None);
     }
     let name = name.unwrap_or_else(|| by_text(door, session, &hold, text));
-    let space = caller.key_space();
+    let space = caller.stable_name();
     if let Some(reply) = app.engine.kept(&space, &name.key, name.request).await? {
         return before(&reply.body).map(Some).map_err(Into::into);
     }
     let Some(digest) = shown::seen(app, caller, door, &hold).await? else { return Ok(None) };
     let answer = match verdict {
         WordsVerdict::Approve => {
-            Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+            Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None }
         }
         WordsVerdict::Deny => Answer::Deny { reason: None, stop: false },
     };

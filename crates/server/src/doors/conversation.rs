@@ -25,9 +25,9 @@ pub(crate) async fn find(
     let Some(note) = app.engine.read_note(&note_namespace(door), sound(place)?).await? else {
         return elsewhere(app, caller, place).await;
     };
-    match app.engine.session(caller, owned(&note.value, &caller.key_space())?).await {
+    match app.engine.session(caller, owned(&note.value, &caller.stable_name())?).await {
         Ok(session) => Ok(Some(session)),
-        // The name was taken, and then the process died.
+        // The name was written, but the process ended before the session was opened.
         Err(engine::Error::Refused(Refusal::NotFound { .. })) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -51,7 +51,7 @@ pub(crate) async fn find_or_open(
 ) -> Reply<Arc<Session>> {
     let (engine, shelf, key) = (&app.engine, note_namespace(door), sound(place)?);
     let id = match engine.read_note(&shelf, key).await? {
-        Some(note) => owned(&note.value, &caller.key_space())?,
+        Some(note) => owned(&note.value, &caller.stable_name())?,
         None => {
             if let Some(session) = elsewhere(app, caller, key).await? {
                 return Ok(session);
@@ -60,7 +60,7 @@ pub(crate) async fn find_or_open(
             let put = PutNote {
                 shelf: shelf.clone(),
                 key: key.to_owned(),
-                value: Some(written_note(id, &caller.key_space())),
+                value: Some(written_note(id, &caller.stable_name())),
                 expected: Some(0),
                 due_at: None,
                 forget_at: None,
@@ -69,7 +69,7 @@ pub(crate) async fn find_or_open(
                 id
             } else {
                 let note = engine.read_note(&shelf, key).await?;
-                owned(&note.ok_or_else(gone)?.value, &caller.key_space())?
+                owned(&note.ok_or_else(gone)?.value, &caller.stable_name())?
             }
         }
     };
@@ -95,7 +95,8 @@ pub(crate) async fn branch(
 ) -> Reply<Arc<Session>> {
     let (engine, shelf, key) = (&app.engine, note_namespace(door), sound(place)?);
     let note = engine.read_note(&shelf, key).await?;
-    let current = note.as_ref().map(|note| owned(&note.value, &caller.key_space())).transpose()?;
+    let current =
+        note.as_ref().map(|note| owned(&note.value, &caller.stable_name())).transpose()?;
     // Another request branched it just now.
     if current.is_some_and(|current| current != session.id) {
         return Err(gone().into());
@@ -106,7 +107,7 @@ pub(crate) async fn branch(
     let put = PutNote {
         shelf,
         key: key.to_owned(),
-        value: Some(written_note(branch.id, &caller.key_space())),
+        value: Some(written_note(branch.id, &caller.stable_name())),
         expected: Some(note.map_or(0, |note| note.version)),
         due_at: None,
         forget_at: None,
@@ -134,7 +135,7 @@ async fn supersede(app: &App, caller: &Caller, session: &Session) -> Reply<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    // A question that outlives its run tells the model how it ended: nobody wants to hear that here.
+    // A cancelled two-phase hold queues a note for the model: stop the run that it would begin.
     if cancelled {
         let rest = app.engine.session(caller, session.id).await?;
         stop(app, caller, &rest, Some(SUPERSEDED)).await?;

@@ -70,6 +70,7 @@ pub struct AgentType {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     Xml,
     Raw,
@@ -129,6 +130,7 @@ pub struct AiSdk {
 
 /// Which generation of the client is at the other end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Ui {
     Five,
     #[default]

@@ -67,5 +67,5 @@ fn note_namespace(door: &str) -> String {
 }
 
 fn key(caller: &Caller, hold: &Hold) -> String {
-    format!("{} {}", hold.id, caller.key_space())
+    format!("{} {}", hold.id, caller.stable_name())
 }

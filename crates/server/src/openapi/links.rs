@@ -10,10 +10,12 @@ const RUN: &[&str] = &["get_runs_one", "post_runs_one_cancel", "post_runs_one_re
 const HOLD: &[&str] = &[
     "get_holds_one",
     "get_holds_one_asked_before",
+    "get_holds_one_tool",
     "post_holds_one_preview",
     "post_holds_one_answer",
     "post_holds_one_cancel",
     "post_holds_one_claim",
+    "post_holds_one_comments",
     "post_holds_one_reveal",
     "delete_holds_one_claim",
     "post_holds_one_snooze",
@@ -23,6 +25,7 @@ const HOLD: &[&str] = &[
 ];
 const GRANT: &[&str] = &["get_grants_one_matches", "delete_grants_one"];
 const TOKEN: &[&str] = &["delete_tokens_one"];
+const FILE: &[&str] = &["get_files_one", "get_files_one_about", "delete_files_one"];
 
 type Way = (&'static [&'static str], &'static str);
 
@@ -35,6 +38,7 @@ fn ways(shape: &str) -> &'static [Way] {
         "Run" => &[(RUN, "/id"), (SESSION, "/session")],
         "Hold" => &[(HOLD, "/id")],
         "Token" => &[(TOKEN, "/id")],
+        "File" => &[(FILE, "/id")],
         "ListOfSummary" => &[(SESSION, "/items/0/id")],
         "ListOfHold" => &[(HOLD, "/items/0/id")],
         "ListOfGrant" => &[(GRANT, "/items/0/id")],

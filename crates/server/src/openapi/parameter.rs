@@ -93,6 +93,7 @@ pub(super) fn of_path(path: &str) -> Option<Value> {
         "holds" => "hold_",
         "grants" => "grant_",
         "tokens" => "tok_",
+        "files" => "file_",
         // A route for another noun says here what its ids look like.
         _ => "",
     };
@@ -101,15 +102,21 @@ pub(super) fn of_path(path: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use domain::id::{GrantId, HoldId, RunId, SessionId, TokenId};
+    use domain::id::{FileId, GrantId, HoldId, RunId, SessionId, TokenId};
 
     use super::*;
     use crate::routes::{Access, table};
 
     #[test]
     fn every_id_in_a_path_has_a_prefix_that_the_domain_knows() {
-        let known =
-            [SessionId::PREFIX, RunId::PREFIX, HoldId::PREFIX, GrantId::PREFIX, TokenId::PREFIX];
+        let known = [
+            SessionId::PREFIX,
+            RunId::PREFIX,
+            HoldId::PREFIX,
+            GrantId::PREFIX,
+            TokenId::PREFIX,
+            FileId::PREFIX,
+        ];
         for route in table().iter().filter(|route| route.access != Access::Page) {
             let Some(id) = of_path(route.path) else { continue };
             let pattern = id["schema"]["pattern"].as_str().unwrap_or_default();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::routes::{Access, Route};
 
 /// Every problem by its status: a name, when it comes, and its codes.
-const PROBLEMS: [(u16, &str, &str, &[&str]); 11] = [
+const PROBLEMS: [(u16, &str, &str, &[&str]); 13] = [
     (400, "BadRequest", "The request makes no sense as it is written", &["bad_request"]),
     (401, "Unauthenticated", "Nobody knows who is calling", &["unauthenticated"]),
     (403, "NotEntitled", "This caller may not do this", &["not_entitled"]),
@@ -30,7 +30,9 @@ const PROBLEMS: [(u16, &str, &str, &[&str]); 11] = [
     ),
     (423, "Frozen", "Everything is frozen", &["frozen"]),
     (429, "TooMany", "Come back after so many seconds", &["too_many"]),
+    (500, "Damaged", "What is stored is not what was uploaded; it is not given out", &["damaged"]),
     (503, "Unavailable", "Not at present; come back after so many seconds", &["unavailable"]),
+    (507, "NoRoom", "The server keeps as much as it may", &["no_room"]),
 ];
 
 /// The statuses of the problems that a route can answer with.
@@ -49,7 +51,7 @@ fn statuses(route: &Route) -> BTreeSet<u16> {
     when(route.access == Access::Admin, &[403]);
     when(route.path.contains("{id}"), &[404]);
     when(!route.query.is_empty(), &[400]);
-    when(route.takes.is_some(), &[400, 413, 422]);
+    when(route.takes.is_some() || route.takes_bytes, &[400, 413, 422]);
     statuses
 }
 

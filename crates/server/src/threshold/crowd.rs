@@ -10,14 +10,14 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::hold::Hold;
 use domain::id::NodeId;
 use domain::person::{Actor, People, Person, PersonId};
 use domain::policy::{Policy, PolicySpec};
-use engine::{Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
+use engine::{Engine, Limits, NewToken, Setup, SystemClock, SystemRng};
 use futures_util::FutureExt as _;
-use ports::courier::{Courier, CourierError};
+use ports::callback::{CallbackError, CallbackSender};
 use stores::memory::MemoryStore;
 use tokio::sync::SemaphorePermit;
 use tower::ServiceExt as _;
@@ -30,16 +30,16 @@ use crate::{AiSdk, DoorSetup, Made, NamedAgent, Ui, Wire, doors, make, routes};
 
 const PLACES: usize = 4;
 
-struct NoCourier;
+struct NoCallbacks;
 
 #[async_trait]
-impl Courier for NoCourier {
+impl CallbackSender for NoCallbacks {
     fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
         Err("there are no callbacks in this test".into())
     }
 
-    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
-        Err(CourierError::Never("there are no callbacks in this test".into()))
+    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CallbackError> {
+        Err(CallbackError::Never("there are no callbacks in this test".into()))
     }
 }
 
@@ -65,8 +65,8 @@ impl Crowd {
             node,
             store: Arc::new(MemoryStore::new(node)),
             clock: Arc::new(SystemClock::new(None)),
-            chance: Arc::new(SystemChance::default()),
-            courier: Arc::new(NoCourier),
+            rng: Arc::new(SystemRng::default()),
+            callback_sender: Arc::new(NoCallbacks),
             people: People::new([person]),
             policy: Policy::compile(PolicySpec::default()).expect("a policy"),
             agents: Vec::new(),
@@ -76,7 +76,8 @@ impl Crowd {
         .await
         .expect("an engine");
         let owner = TokenOwner::Person(ana.clone());
-        let new = NewToken { owner, scopes: Scope::ALL.to_vec(), expires_at: None, note: None };
+        let new =
+            NewToken { owner, scopes: TokenScope::ALL.to_vec(), expires_at: None, note: None };
         let token = engine.mint(Actor::Person(ana), new).await.expect("a token").secret;
         let agents = vec![NamedAgent { name: "clerk".into(), agent: "ops".into() }];
         let wire = Wire::AiSdk(AiSdk { prefix: "/api".into(), agents, ui: Ui::Six });

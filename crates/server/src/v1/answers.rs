@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::hold::{Hold, Risk};
 use domain::id::HoldId;
 use engine::{Answering, Caller};
@@ -37,7 +37,7 @@ pub(crate) async fn answer_many(
 ) -> Reply {
     let caller = &asked.who.caller;
     caller.must_be_person()?;
-    caller.must_have(Scope::Answer)?;
+    caller.must_have(TokenScope::Answer)?;
     let written = asked.body.parse()?;
     let act = async {
         let mut results = Vec::with_capacity(written.len());

@@ -32,7 +32,7 @@ pub(crate) async fn test(
         return Err(unknown().into());
     }
     let act = async {
-        app.previews.take(&caller.key_space(), app.engine.now()).map_err(|seconds| {
+        app.previews.take(&caller.stable_name(), app.engine.now()).map_err(|seconds| {
             Problem::too_many("tests are sent faster than anybody reads them", seconds)
         })?;
         match board.send_test(&person, &channel).await {

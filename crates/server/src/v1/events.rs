@@ -25,7 +25,7 @@ pub(crate) async fn of_session(
 ) -> Reply {
     app.engine.session(&who.caller, id).await?;
     let after = sse::position(&headers, asked.after)?;
-    let place = app.streams.take(who.caller.key_space())?;
+    let place = app.streams.take(who.caller.stable_name())?;
     let follow = app.engine.follow_session(id, after).await?;
     Ok(sse::stream(&app, who, place, follow, Scene::Session(id)))
 }
@@ -37,7 +37,7 @@ pub(crate) async fn of_all(
     headers: HeaderMap,
 ) -> Reply {
     let after = sse::position(&headers, asked.after)?;
-    let place = app.streams.take(who.caller.key_space())?;
+    let place = app.streams.take(who.caller.stable_name())?;
     let follow = app.engine.follow_all(&who.caller, after).await?;
     Ok(sse::stream(&app, who, place, follow, Scene::Everything))
 }

@@ -45,7 +45,7 @@ pub(crate) async fn show(State(app): State<App>, who: Who, Id(id): Id<HoldId>) -
     // mutant: get-changes-state
     let hold = app.engine.hold(&who.caller, id).await?;
     let undelivered = app.engine.undelivered(&hold).await?;
-    Ok(json(StatusCode::OK, &wire::Hold::of(&hold).undelivered(undelivered)))
+    Ok(json(StatusCode::OK, &wire::Hold::in_full(&hold).undelivered(undelivered)))
 }
 
 pub(crate) async fn cancel(

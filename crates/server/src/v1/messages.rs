@@ -34,7 +34,7 @@ pub(crate) async fn say(
     }
     // Listen first, then speak: nothing of the run is missed.
     app.engine.session(caller, id).await?;
-    let place = app.streams.take(caller.key_space())?;
+    let place = app.streams.take(caller.stable_name())?;
     let (session, follow) = app.engine.follow_from_now(id).await?;
     let MessageReceipt { run, message } = app.engine.say(caller, id, saying, keep).await?;
     let current = session.run.as_ref().map(|run| run.id);

@@ -18,7 +18,7 @@ pub(crate) async fn explain(
     caller.must_be_admin()?;
     let imagined = asked.body.parse()?;
     let act = async {
-        app.previews.take(&caller.key_space(), app.engine.now()).map_err(|seconds| {
+        app.previews.take(&caller.stable_name(), app.engine.now()).map_err(|seconds| {
             Problem::too_many("calls are explained faster than tools can look at them", seconds)
         })?;
         let explained = Box::pin(app.engine.explain_ruling(caller, &imagined)).await?;
@@ -34,7 +34,7 @@ pub(crate) async fn replay(
 ) -> Reply {
     who.caller.must_be_admin()?;
     let days = asked.parse()?;
-    app.previews.take(&who.caller.key_space(), app.engine.now()).map_err(|seconds| {
+    app.previews.take(&who.caller.stable_name(), app.engine.now()).map_err(|seconds| {
         Problem::too_many("the policy is replayed faster than the log can be read", seconds)
     })?;
     let replay = app.engine.replay_policy(&who.caller, days).await?;

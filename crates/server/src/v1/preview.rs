@@ -20,7 +20,7 @@ pub(crate) async fn preview(
     caller.must_be_person()?;
     let arguments = asked.body.parse()?;
     let act = async {
-        app.previews.take(&caller.key_space(), app.engine.now()).map_err(|seconds| {
+        app.previews.take(&caller.stable_name(), app.engine.now()).map_err(|seconds| {
             Problem::too_many("edits are previewed faster than tools can look at them", seconds)
         })?;
         let preview = Box::pin(app.engine.preview_edit(caller, id, arguments)).await?;

@@ -1,6 +1,6 @@
 //! The rest: agents, grants, tokens, logins, freezing, audit, and the caller itself.
 
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::grant::Covers;
 use domain::person::PersonId;
 use domain::time::Timestamp;
@@ -198,7 +198,7 @@ impl NewToken {
         };
         let mut scopes = Vec::new();
         for name in &self.scopes {
-            let scope = Scope::parse(name).ok_or_else(|| {
+            let scope = TokenScope::parse(name).ok_or_else(|| {
                 Problem::invalid("scopes", "write some of `ask`, `answer`, `run`, `admin`")
             })?;
             if !scopes.contains(&scope) {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use domain::answer::{Answer, DenyReason, GrantTerms, Scope, Settlement};
+use domain::answer::{Answer, ApprovalScope, DenyReason, GrantTerms, Settlement};
 use domain::digest::Digest;
 use domain::json::{Arguments, BadArguments};
 use domain::policy::{ConditionSpec, Conditions, Op};
@@ -85,16 +85,16 @@ fn verdict(members: &mut Members) -> Result<Answer, Problem> {
     }
 }
 
-fn scope(members: &mut Members) -> Result<Scope, Problem> {
+fn scope(members: &mut Members) -> Result<ApprovalScope, Problem> {
     let scope: Option<String> = members.may("scope", "`once` or `session`")?;
     let grant = members.raw("grant").filter(|grant| grant.get() != "null");
     match (scope.as_deref(), grant) {
-        (None | Some("once"), None) => Ok(Scope::Once),
+        (None | Some("once"), None) => Ok(ApprovalScope::Once),
         (None | Some("once"), Some(_)) => {
             Err(Problem::invalid("grant", "a grant needs `\"scope\":\"session\"`"))
         }
-        (Some("session"), None) => Ok(Scope::Session(GrantTerms::default())),
-        (Some("session"), Some(grant)) => Ok(Scope::Session(terms(grant.get())?)),
+        (Some("session"), None) => Ok(ApprovalScope::Session(GrantTerms::default())),
+        (Some("session"), Some(grant)) => Ok(ApprovalScope::Session(terms(grant.get())?)),
         (Some(_), _) => Err(Problem::invalid("scope", "write `once` or `session`")),
     }
 }
@@ -332,7 +332,7 @@ mod tests {
     fn i08_a_standing_grant_has_bounds() {
         let text = r#"{"verdict":"approve","scope":"session",
             "grant":{"expires_in_s":60,"uses":3,"args":[{"pointer":"/path","glob":"/tmp/*"}]}}"#;
-        let Ok(Answer::Approve { scope: Scope::Session(terms), .. }) = answer(text) else {
+        let Ok(Answer::Approve { scope: ApprovalScope::Session(terms), .. }) = answer(text) else {
             panic!("a grant")
         };
         assert_eq!((terms.expires_in_ms, terms.uses), (Some(60_000), Some(3)));
@@ -345,7 +345,7 @@ mod tests {
             check(&empty, "422 grant.args");
         }
         let any = r#"{"verdict":"approve","scope":"session","grant":{"args":"any"}}"#;
-        let Ok(Answer::Approve { scope: Scope::Session(terms), .. }) = answer(any) else {
+        let Ok(Answer::Approve { scope: ApprovalScope::Session(terms), .. }) = answer(any) else {
             panic!("a grant")
         };
         assert_eq!(terms.conditions.expect("conditions").to_string(), "any arguments");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::digest::Digest;
 use domain::grant::ClearedBy;
 use domain::hold::{Decision, Question, Vote};
@@ -107,12 +107,12 @@ impl<'a> Answered<'a> {
             Answer::Approve { scope, arguments, note } => Answered {
                 verdict: Some("approve"),
                 scope: Some(match scope {
-                    Scope::Once => "once",
-                    Scope::Session(_) => "session",
+                    ApprovalScope::Once => "once",
+                    ApprovalScope::Session(_) => "session",
                 }),
                 grant_clamped: match scope {
-                    Scope::Once => None,
-                    Scope::Session(terms) => terms.clamped(),
+                    ApprovalScope::Once => None,
+                    ApprovalScope::Session(terms) => terms.clamped(),
                 },
                 arguments: arguments.as_ref().map(|arguments| secrets.arguments(arguments.value())),
                 note: note.as_deref(),

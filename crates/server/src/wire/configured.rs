@@ -76,6 +76,15 @@ impl ConfiguredTool {
         tools.into_values().collect()
     }
 
+    /// The one that a hold's call names. Which other agents have it is not told.
+    pub(crate) fn of_hold(engine: &Engine, hold: &domain::hold::Hold) -> Option<ConfiguredTool> {
+        // A program may call its own tool by the name of one of ours.
+        hold.session()?;
+        let mut tool = ConfiguredTool::of(engine.tool(&hold.call.as_deref()?.tool)?);
+        tool.agents = hold.agent().map(ToOwned::to_owned).into_iter().collect();
+        Some(tool)
+    }
+
     fn of(tool: domain::tool::Tool) -> ConfiguredTool {
         ConfiguredTool {
             name: tool.name.to_string(),
@@ -86,6 +95,19 @@ impl ConfiguredTool {
             description: tool.description,
             schema: tool.input_schema,
         }
+    }
+}
+
+/// The tool that a held call is for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HeldTool {
+    /// Null if the server does not know it: a program carries its own calls out.
+    tool: Option<ConfiguredTool>,
+}
+
+impl HeldTool {
+    pub(crate) fn of(engine: &Engine, hold: &domain::hold::Hold) -> HeldTool {
+        HeldTool { tool: ConfiguredTool::of_hold(engine, hold) }
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, Secrets};
 use super::auth::Auth;
+use super::comment::Comment;
 use super::hold::{Call, Cancelled, Hold, Outcome};
 use super::message::Message;
 use super::text::Text;
@@ -194,6 +195,15 @@ fn payload<M: SerializeMap>(
         Event::Global(GlobalEvent::DeliveryFailed { hold, channel, to, why }) => {
             members!(data, {"hold": Text(hold), "channel": channel, "to": to, "why": why});
         }
+        Event::Global(GlobalEvent::McpServerConnected { server, issuer, .. }) => {
+            members!(data, {"server": server, "issuer": issuer})
+        }
+        Event::Global(GlobalEvent::McpServerDisconnected { server, issuer, why, .. }) => {
+            members!(data, {"server": server, "issuer": issuer, "why": why})
+        }
+        Event::Global(GlobalEvent::McpServerRefused { server, why, .. }) => {
+            members!(data, {"server": server, "why": why})
+        }
     }
     Ok(())
 }
@@ -241,6 +251,9 @@ fn changed<M: SerializeMap>(
         }),
         HoldChange::Revealed(who) => {
             members!(data, {"change": "revealed", "revealed_by": Text(who)});
+        }
+        HoldChange::Commented(comment) => {
+            members!(data, {"change": "commented", "comment": Comment::of(comment)});
         }
         HoldChange::Claimed(who) => members!(data, {"change": "claimed", "claimed_by": Text(who)}),
         HoldChange::Unclaimed => members!(data, {"change": "unclaimed"}),

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::answered::{Answered, Secrets};
+use super::comment::Comment;
 use super::headline::Headline;
 use super::text::{Text, texts};
 use super::view::View;
@@ -64,6 +65,13 @@ pub(crate) struct Hold<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     claimed_from: Option<String>,
     answers: Vec<Answered<'a>>,
+    /// How often people have said something about it.
+    comment_count: usize,
+    /// What they said, oldest first: of one hold that was asked for, and not in lists. Left out where nobody said anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comments: Option<Vec<Comment<'a>>>,
+    /// People who were addressed in a comment and have said nothing since.
+    mentioned: Vec<Text<&'a PersonId>>,
     decision: Option<Answered<'a>>,
     /// Who withdrew it, for a cancelled one.
     cancelled: Option<Cancelled<'a>>,
@@ -255,11 +263,20 @@ impl<'a> Hold<'a> {
             claimed_by: hold.claimed_by.as_ref().map(Text),
             claimed_from: None,
             answers: hold.votes.iter().map(|vote| Answered::vote(vote, &secrets)).collect(),
+            comment_count: hold.comments.len(),
+            comments: None,
+            mentioned: hold.mentioned().into_iter().map(Text).collect(),
             decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
             cancelled: Cancelled::of(&hold.state),
             outcome: hold.outcome.as_ref().map(|o| Outcome::of(o, hold.session().is_none())),
             undelivered: Vec::new(),
         }
+    }
+
+    /// With what people said about it.
+    pub(crate) fn in_full(hold: &'a domain::hold::Hold) -> Hold<'a> {
+        let comments = || hold.comments.iter().map(|comment| Comment::of(comment)).collect();
+        Hold { comments: (!hold.comments.is_empty()).then(comments), ..Hold::of(hold) }
     }
 
     /// Says whose claim was there before, if it was another's.

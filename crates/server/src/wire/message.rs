@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::file::MessageFile;
 use super::text::Text;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -38,6 +39,7 @@ enum Part<'a> {
     Text {
         text: &'a str,
     },
+    File(MessageFile<'a>),
     Reasoning {
         text: &'a str,
     },
@@ -83,6 +85,7 @@ impl<'a> Part<'a> {
     fn of(part: &'a Written, session: Option<&Session>, engine: &Engine) -> Part<'a> {
         match part {
             Written::Text(text) => Part::Text { text },
+            Written::File(file) => Part::File(MessageFile::of(file)),
             Written::Reasoning { text, .. } => Part::Reasoning { text },
             Written::ToolCall { call, tool, input, .. } => Part::ToolCall {
                 tool_call_id: Text(*call),

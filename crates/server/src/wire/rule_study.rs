@@ -3,7 +3,7 @@
 use domain::digest::Digest;
 use domain::id::{GrantId, HoldId};
 use domain::json::Arguments;
-use domain::policy::Decision;
+use domain::policy::PolicyDecision;
 use domain::time::Timestamp;
 use engine::{ImaginedCall, RulingName};
 use schemars::JsonSchema;
@@ -92,7 +92,7 @@ impl<'a> Explained<'a> {
             risk: verdict.risk.name(),
             in_doubt: verdict.in_doubt,
             ask: match &verdict.decision {
-                Decision::Ask(ask) => Some(AskedPeople {
+                PolicyDecision::Ask(ask) => Some(AskedPeople {
                     roles: &ask.roles,
                     people: &ask.people,
                     quorum: ask.quorum,
@@ -100,7 +100,7 @@ impl<'a> Explained<'a> {
                     refuse_made_logins: ask.refuse_made_logins,
                     expires_in_s: ask.expires_ms / 1000,
                 }),
-                Decision::Allow | Decision::Deny => None,
+                PolicyDecision::Allow | PolicyDecision::Deny => None,
             },
             why: &explained.why,
             facts: &explained.facts,

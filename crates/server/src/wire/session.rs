@@ -2,7 +2,7 @@
 
 use domain::budget::Spent;
 use domain::context::WhilePending;
-use domain::id::{RunId, SessionId};
+use domain::id::{FileId, RunId, SessionId};
 use domain::person::Actor;
 use domain::session::{Run as DomainRun, Session as Domain, Stopping};
 use domain::time::Timestamp;
@@ -180,7 +180,22 @@ impl NewSessionBody {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("oneOf" = [
     {"required": ["text"], "properties": {"text": {"type": "string"}, "parts": {"type": "null"}}},
-    {"required": ["parts"], "properties": {"parts": {"type": "array"}, "text": {"type": "null"}}},
+    {
+        "required": ["parts"],
+        "properties": {
+            "parts": {"type": "array"},
+            "text": {"type": "null"},
+            "files": {"type": ["array", "null"], "maxItems": 0},
+        },
+    },
+    {
+        "required": ["files"],
+        "properties": {
+            "files": {"type": "array", "minItems": 1},
+            "text": {"type": "null"},
+            "parts": {"type": "null"},
+        },
+    },
 ]))]
 pub(crate) struct SayBody {
     #[serde(default)]
@@ -190,6 +205,10 @@ pub(crate) struct SayBody {
     #[serde(default)]
     #[schemars(length(min = 1))]
     parts: Option<Vec<SayPart>>,
+    /// Ids of uploaded files that come with `text`, or are all of the message. Among `parts` they are parts.
+    #[serde(default)]
+    #[schemars(length(max = 20), inner(regex(pattern = r"^file_[0-7][0-9a-hjkmnp-tv-z]{25}$")))]
+    files: Option<Vec<String>>,
     /// What to do while holds are open; the agent's own way if not said.
     #[serde(default)]
     #[schemars(extend("enum" = ["queue", "supersede", "refuse", "deliver", null]))]
@@ -197,12 +216,31 @@ pub(crate) struct SayBody {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("oneOf" = [
+    {
+        "required": ["text"],
+        "properties": {
+            "type": {"const": "text"}, "text": {"type": "string"}, "file": {"type": "null"},
+        },
+    },
+    {
+        "required": ["file"],
+        "properties": {
+            "type": {"const": "file"}, "file": {"type": "string"}, "text": {"type": "null"},
+        },
+    },
+]))]
 struct SayPart {
     #[serde(rename = "type")]
-    #[schemars(extend("const" = "text"))]
+    #[schemars(extend("enum" = ["text", "file"]))]
     kind: String,
-    #[schemars(required, with = "String", regex(pattern = r"\S"))]
+    #[serde(default)]
+    #[schemars(regex(pattern = r"\S"))]
     text: Option<String>,
+    /// The id of an uploaded file.
+    #[serde(default)]
+    #[schemars(regex(pattern = r"^file_[0-7][0-9a-hjkmnp-tv-z]{25}$"))]
+    file: Option<String>,
 }
 
 impl SayBody {
@@ -214,22 +252,36 @@ impl SayBody {
                 Problem::invalid("while_pending", why)
             })?),
         };
-        let texts = match (self.text, self.parts) {
-            (Some(text), None) => vec![text],
-            (None, Some(parts)) => parts
-                .into_iter()
-                .map(|part| match (part.kind.as_str(), part.text) {
-                    ("text", Some(text)) => Ok(text),
-                    _ => Err(Problem::invalid(
-                        "parts",
-                        "a message has parts `{\"type\":\"text\",\"text\"}` only",
-                    )),
-                })
-                .collect::<Result<_, _>>()?,
-            _ => return Err(Problem::bad_request("send either `text` or `parts`")),
-        };
-        Ok(NewMessage { texts, while_pending })
+        let given = self.files.unwrap_or_default();
+        let mut files = given.iter().map(|id| file_id(id)).collect::<Result<Vec<_>, _>>()?;
+        let mut texts = Vec::new();
+        match (self.text, self.parts) {
+            (Some(text), None) => texts.push(text),
+            (None, Some(parts)) if files.is_empty() => {
+                for part in parts {
+                    match (part.kind.as_str(), part.text, part.file) {
+                        ("text", Some(text), None) => texts.push(text),
+                        ("file", None, Some(id)) => files.push(file_id(&id)?),
+                        _ => {
+                            let why = "a message has parts `{\"type\":\"text\",\"text\"}` and \
+                                       `{\"type\":\"file\",\"file\"}` only";
+                            return Err(Problem::invalid("parts", why));
+                        }
+                    }
+                }
+            }
+            (None, None) if !files.is_empty() => {}
+            _ => {
+                let detail = "send either `text` or `parts`; `files` go with `text` or alone";
+                return Err(Problem::bad_request(detail));
+            }
+        }
+        Ok(NewMessage { texts, files, while_pending })
     }
+}
+
+fn file_id(text: &str) -> Result<FileId, Problem> {
+    text.parse().map_err(|error| Problem::invalid("files", format!("{error}")))
 }
 
 /// What became of a message.

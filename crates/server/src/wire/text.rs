@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use domain::digest::{DIGEST_SPELLED, Digest};
 use domain::id::{
-    CallId, GrantId, HoldId, MessageId, RunId, SPELLED_MAX, SessionId, Spell as _, TokenId,
+    CallId, FileId, GrantId, HoldId, MessageId, RunId, SPELLED_MAX, SessionId, Spell as _, TokenId,
 };
 use domain::person::{Actor, PersonId};
 use domain::time::Timestamp;
@@ -32,7 +32,7 @@ macro_rules! spelled {
     )* };
 }
 
-spelled!(SessionId, RunId, MessageId, CallId, HoldId, GrantId, TokenId, Timestamp);
+spelled!(SessionId, RunId, MessageId, CallId, FileId, HoldId, GrantId, TokenId, Timestamp);
 
 impl Spelling for Digest {
     fn say<R>(&self, hear: impl FnOnce(&str) -> R) -> R {

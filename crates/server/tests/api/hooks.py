@@ -9,7 +9,7 @@ import schemathesis
 from stock import Stock
 
 SETTING = json.loads(os.environ["API_SETTING"])
-STOCK = Stock(SETTING["url"], SETTING["tokens"], SETTING["caller"], SETTING["run"])
+STOCK = Stock(SETTING["url"], SETTING["tokens"], SETTING["caller"], SETTING["push_service"], SETTING["run"])
 CALLS = open(SETTING["calls"], "a", buffering=1)
 
 

@@ -16,7 +16,7 @@ class Loopback:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                status, reply = service.answer(self.path, json.loads(body or b"{}"))
+                status, reply = service.answer(self.path, service.read(body))
                 text = json.dumps(reply).encode()
                 try:
                     self.send_response(status)
@@ -36,6 +36,9 @@ class Loopback:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asked)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def read(self, body: bytes) -> dict:
+        return json.loads(body or b"{}")
 
     def answer(self, path: str, body: dict) -> tuple[int, object]:
         raise NotImplementedError

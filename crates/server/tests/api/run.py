@@ -62,7 +62,7 @@ def main() -> int:
         try:
             document = requests.get(f"{served.url}/openapi.json", timeout=10).json()
             tap.test("the document is sound OpenAPI 3.1", unsound(document))
-            Stock(served.url, served.tokens, "ana").seed()
+            Stock(served.url, served.tokens, "ana", served.push_service.url).seed()
             seen = collections.defaultdict(collections.Counter)
             # Schemathesis reads this one and does not try it; we did, just now.
             seen["GET /openapi.json"][200] += 1
@@ -80,6 +80,7 @@ def main() -> int:
                     break
             something_happened(tap, document, seen, walked)
             tap.test("every test of a channel arrived", not_arrived(served, seen))
+            tap.test("notices came to browsers", not served.push_service.taken and "none did")
             tap.test("the server is still well", not_well(served))
         finally:
             status = served.stop()
@@ -107,6 +108,7 @@ class Attack:
         name = f"{caller}-{phases}-{seed}"
         self.report, self.calls = folder / f"{name}.ndjson", folder / f"{name}.calls"
         setting = {"url": served.url, "tokens": served.tokens, "caller": caller, "calls": str(self.calls)}
+        setting["push_service"] = served.push_service.url
         setting["run"] = next(self.numbers)
         self.env = {**os.environ, "API_SETTING": json.dumps(setting), "PYTHONPATH": str(HERE)}
         self.words = [sys.executable, "-m", "schemathesis.cli", "--config-file", HERE / "schemathesis.toml"]

@@ -9,6 +9,7 @@ import time
 
 import requests
 
+from push_service import PushService
 from telegram import Telegram
 from tickets import Tickets
 
@@ -57,7 +58,7 @@ class Served:
         self.url = f"http://127.0.0.1:{port}"
         self.log = folder / "server.log"
         self.tokens: dict[str, str] = {}
-        self.telegram, self.tickets = Telegram(), Tickets()
+        self.telegram, self.tickets, self.push_service = Telegram(), Tickets(), PushService()
         for name in ("holdpoint.toml", "script.toml"):
             text = (HERE / name).read_text().replace("@PORT@", str(port))
             text = text.replace("@TELEGRAM_PORT@", str(self.telegram.port))
@@ -106,6 +107,7 @@ class Served:
         finally:
             self.telegram.stop()
             self.tickets.stop()
+            self.push_service.stop()
 
     def faults(self) -> list[str]:
         """Lines of the log that tell of a bug, also where the reply looked harmless."""

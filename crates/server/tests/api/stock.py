@@ -8,11 +8,14 @@ import time
 
 from schemathesis.core.parameters import ParameterLocation
 
+from push_service import BROWSER_KEYS
 from served import CALL_WITHIN_S, Caller
 
 ID = re.compile(r"(?:ses|run|hold|grant|tok)_[0-7][0-9a-hjkmnp-tv-z]{25}")
 KEY_MAX = 255
 KEY = re.compile(r"[\t -~]*[!-~][\t -~]{0,%d}" % KEY_MAX)
+# Browsers of one person, fewer than may be subscribed.
+BROWSERS = 4
 # One request in so many keeps what was generated: what is not there must be refused well, too.
 UNTOUCHED = 4
 
@@ -25,9 +28,9 @@ FITTING = {
 
 
 class Stock:
-    def __init__(self, url: str, tokens: dict[str, str], me: str, run: int = 0):
+    def __init__(self, url: str, tokens: dict[str, str], me: str, push_service: str, run: int = 0):
         # Each run is a process that counts from one, and the server remembers all of them.
-        self.run = run
+        self.run, self.push_service = run, push_service
         self.me = Caller(url, tokens[me])
         self.admin = Caller(url, tokens["ana"])
         # Whoever may not open sessions is asked about those of somebody else.
@@ -187,6 +190,9 @@ class Stock:
                     body["answer"] = FITTING[hold["kind"]]
             case "POST /v1/mcp/connect" | "POST /v1/mcp/disconnect":
                 body["server"] = "tickets"
+            case "POST /v1/me/push":
+                body["endpoint"] = f"{self.push_service}/{next(self.turn) % BROWSERS}"
+                body["keys"] = BROWSER_KEYS
             case "POST /v1/channels/test":
                 body["channel"] = "telegram"
             case "POST /v1/holds/{id}/preview":

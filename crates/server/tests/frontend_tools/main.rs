@@ -4,8 +4,8 @@
 mod approvals;
 mod circle;
 mod errors;
+mod fixtures;
 mod hostile;
-mod house;
 mod identity;
 mod lists;
 mod pauses;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::person::{Actor, PersonId};
 use engine::NewToken;
 use reqwest::Method;
@@ -226,7 +226,7 @@ async fn i09_a_kept_run_is_not_for_a_token_with_fewer_scopes() {
     told(request.header("idempotency-key", "k1").send().await.expect("a reply")).await.finished();
     let ana = PersonId::new("ana");
     let owner = TokenOwner::Person(ana.clone());
-    let new = NewToken { owner, scopes: vec![Scope::Ask], expires_at: None, note: None };
+    let new = NewToken { owner, scopes: vec![TokenScope::Ask], expires_at: None, note: None };
     let weak = world.engine.mint(Actor::Person(ana), new).await.expect("a token").secret;
     let request = world.request("", Method::POST, "/agent/run").bearer_auth(weak).json(&body);
     let again = told(request.header("idempotency-key", "k1").send().await.expect("a reply")).await;

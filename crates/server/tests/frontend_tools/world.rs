@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::context::WhilePending;
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::id::NodeId;
 use domain::person::{Actor, PersonId};
 use domain::policy::Policy;
-use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
+use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemClock, SystemRng};
 use holdpoint_server::{
     AgentType, DoorSetup, Format, FrontendTools, HttpLimits, ServerSetup, ToolWords, Wire,
 };
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
-use crate::house::{NoCourier, Puppet, Ran, people, policy, tools, words};
+use crate::fixtures::{NoCallbacks, Puppet, Ran, people, policy, tools, words};
 
 pub(crate) const PAGE: &str = "http://localhost:5173";
 
@@ -58,14 +58,14 @@ pub(crate) async fn planned(plan: Plan) -> World {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new(NodeId::new(1, 1)));
     let world = started(plan, store, Puppet::new(), Ran::default(), BTreeMap::new()).await;
     let mut tokens = BTreeMap::new();
-    let people = [Scope::Ask, Scope::Answer, Scope::Run].to_vec();
+    let people = [TokenScope::Ask, TokenScope::Answer, TokenScope::Run].to_vec();
     for (name, owner, scopes) in [
-        ("root", TokenOwner::Person(PersonId::new("root")), Scope::ALL.to_vec()),
+        ("root", TokenOwner::Person(PersonId::new("root")), TokenScope::ALL.to_vec()),
         ("ana", TokenOwner::Person(PersonId::new("ana")), people.clone()),
         ("dan", TokenOwner::Person(PersonId::new("dan")), people.clone()),
         ("dora", TokenOwner::Person(PersonId::new("dora")), people.clone()),
         ("eve", TokenOwner::Person(PersonId::new("eve")), people.clone()),
-        ("bot", TokenOwner::Program("bot".into()), vec![Scope::Ask, Scope::Run]),
+        ("bot", TokenOwner::Program("bot".into()), vec![TokenScope::Ask, TokenScope::Run]),
     ] {
         let new = NewToken { owner, scopes, expires_at: None, note: None };
         let by = Actor::Person(PersonId::new("ana"));
@@ -107,8 +107,8 @@ async fn started(
         node: NodeId::new(1, 1),
         store: store.clone(),
         clock: Arc::new(SystemClock::new(None)),
-        chance: Arc::new(SystemChance::default()),
-        courier: Arc::new(NoCourier),
+        rng: Arc::new(SystemRng::default()),
+        callback_sender: Arc::new(NoCallbacks),
         people: people(),
         policy: Policy::compile(policy()).expect("a policy"),
         agents: vec![agent("ops"), agent("other")],
@@ -173,7 +173,7 @@ async fn started(
 }
 
 impl World {
-    /// The same house, in a new process.
+    /// The same data, in a new process.
     pub(crate) async fn restarted(self) -> World {
         let World { engine, store, ran, model, plan, tokens, stop, .. } = self;
         drop(stop);

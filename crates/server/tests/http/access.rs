@@ -4,7 +4,8 @@ use domain::time::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::world::{World, list, read, text, world};
+use crate::push::{AUTH, P256DH};
+use crate::world::{Plan, World, list, planned, read, text, world};
 
 /// Bob's things, one of each.
 struct Things {
@@ -14,6 +15,7 @@ struct Things {
     grant: String,
     token: String,
     outside: Value,
+    file: String,
 }
 
 async fn things(world: &World) -> Things {
@@ -21,7 +23,11 @@ async fn things(world: &World) -> Things {
     let (_, _) =
         world.answer("dan", &hold, json!({"verdict": "approve", "scope": "session"})).await;
     world.until_over("bob", &session).await;
-    world.say("bob", &session, "call connect {}").await;
+    let upload = world.request("bob", Method::POST, "/v1/files?name=notes.txt").body("notes");
+    let (_, file) = read(upload.send().await.expect("a reply")).await;
+    let said = json!({"text": "call connect {}", "files": [file["id"]]});
+    let (status, _) = world.post("bob", &format!("/v1/sessions/{session}/messages"), said).await;
+    assert_eq!(status, 202);
     let shown = world.until("bob", &session, |session| session["run"]["status"] == "paused").await;
     let (_, grants) = world.get("bob", "/v1/grants").await;
     let (_, tokens) = world.get("ana", "/v1/tokens").await;
@@ -33,6 +39,7 @@ async fn things(world: &World) -> Things {
         grant: text(&list(&grants, "items")[0], "id"),
         token: text(&list(&tokens, "items")[0], "id"),
         outside: world.open_hold("gate", outside).await,
+        file: text(&file, "id"),
         session,
     }
 }
@@ -45,6 +52,7 @@ impl Things {
             Some("runs") => self.run.clone(),
             Some("grants") => self.grant.clone(),
             Some("tokens") => self.token.clone(),
+            Some("files") => self.file.clone(),
             _ if path.ends_with("/outcome") => text(&self.outside, "id"),
             _ => text(&self.hold, "id"),
         };
@@ -62,6 +70,11 @@ impl Things {
             }
             "/v1/holds/{id}/outcome" => json!({"state": "succeeded"}),
             "/v1/holds/{id}/preview" => json!({"arguments": {}}),
+            "/v1/me/views" => json!({"name": "mine", "query": "?for=me"}),
+            "/v1/me/push" => {
+                json!({"endpoint": "https://push.example/1", "keys": {"p256dh": P256DH, "auth": AUTH}})
+            }
+            "/v1/holds/{id}/comments" => json!({"text": "hello"}),
             "/v1/holds/{id}/snooze" => json!({"until": soon}),
             "/v1/holds/answers" => {
                 let (id, digest) = (&self.hold["id"], &self.hold["digest"]);
@@ -140,8 +153,14 @@ async fn i30_strangers_find_nothing_and_change_nothing() {
             "nobody: {method} {path}"
         );
         for who in ["eve", "bot"] {
-            if *method.as_str() == *"POST" && (path == "/v1/sessions" || path == "/v1/holds") {
+            if *method.as_str() == *"POST"
+                && matches!(path, "/v1/sessions" | "/v1/holds" | "/v1/files")
+            {
                 // Everybody may open their own.
+                continue;
+            }
+            if method == Method::POST && path == "/v1/me/push" && who == "eve" {
+                // Of her own browser; nobody sends notices in this world.
                 continue;
             }
             let (status, shown) = ask(&world, &things, who, &method, path).await;
@@ -149,7 +168,13 @@ async fn i30_strangers_find_nothing_and_change_nothing() {
                 _ if is_admins(&method, path) => (403, json!("not_entitled")),
                 _ if path.contains("{id}") => (404, json!("not_found")),
                 // What only people do or have.
-                "/v1/holds/answers" | "/v1/snoozes" if who == "bot" => (403, json!("not_entitled")),
+                "/v1/holds/answers" | "/v1/snoozes" | "/v1/me/push" | "/v1/me/views"
+                    if who == "bot" =>
+                {
+                    (403, json!("not_entitled"))
+                }
+                // Of theirs there is none with this id.
+                "/v1/me/push" | "/v1/me/views" if method == Method::DELETE => (204, Value::Null),
                 _ => (200, Value::Null),
             };
             assert_eq!(
@@ -179,13 +204,15 @@ async fn i30_strangers_find_nothing_and_change_nothing() {
 async fn i30_owners_and_admins_find_their_way_in() {
     for (method, path) in guarded() {
         for who in ["bob", "ana"] {
-            let world = world().await;
+            let world = planned(Plan { sends_notices: true, ..Plan::default() }).await;
             let things = things(&world).await;
             let before = world.state().await;
             let (status, shown) = ask(&world, &things, who, &method, path).await;
             let forbidden = (who == "bob" && is_admins(&method, path))
                 // Bob did not open that one: his program did.
                 || path.ends_with("/outcome")
+                // Only its sender removes a file.
+                || (who == "ana" && method == "DELETE" && path.starts_with("/v1/files"))
                 // Whoever speaks is who asks, so an admin does not speak in somebody's session.
                 || (who == "ana" && method == "POST" && path.ends_with("/messages"))
                 // The rule asks the requester and admins about `connect`, so both may answer.
@@ -201,6 +228,10 @@ async fn i30_owners_and_admins_find_their_way_in() {
                 }
                 // A run that is paused cannot be retried; otherwise all of it works.
                 false if path.ends_with("/retry") => {
+                    assert_eq!(status, 409, "{who}: {path}: {shown}")
+                }
+                // A message has it.
+                false if path.starts_with("/v1/files") && method == "DELETE" => {
                     assert_eq!(status, 409, "{who}: {path}: {shown}")
                 }
                 // No server is connected with OAuth here.

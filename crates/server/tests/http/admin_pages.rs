@@ -4,7 +4,7 @@ use domain::policy::{MatchSpec, RuleSpec, Then};
 use engine::Undelivered;
 use serde_json::{Value, json};
 
-use crate::house::policy;
+use crate::fixtures::policy;
 use crate::world::{Plan, list, planned, text, world};
 
 #[tokio::test]
@@ -34,6 +34,30 @@ async fn people_and_tools_are_listed_as_they_are_configured() {
     assert_eq!((&deploy["two_phase"], &deploy["agents"]), (&json!(true), &json!(["ops"])));
     assert_eq!(tool("look").expect("look")["effects"], "read_only");
     assert_eq!(tool("locate").expect("locate")["place"], "client");
+}
+
+#[tokio::test]
+async fn i30_who_may_see_a_hold_may_see_what_its_tool_takes() {
+    let world = world().await;
+    let (_, hold) = world.held("bob", r#"call wipe {"n": 1}"#).await;
+    let path = format!("/v1/holds/{}/tool", text(&hold, "id"));
+    let (status, told) = world.get("dan", &path).await;
+    assert_eq!(status, 200, "{told}");
+    let (_, tools) = world.get("ana", "/v1/tools").await;
+    let wipe = list(&tools, "items").iter().find(|one| one["name"] == "wipe").expect("wipe");
+    for field in ["name", "description", "schema", "effects", "place"] {
+        assert_eq!(told["tool"][field], wipe[field], "{field}");
+    }
+    // Nothing of other agents that have it.
+    assert_eq!(told["tool"]["agents"], json!([hold["agent"]]));
+    assert_eq!(world.get("eve", &path).await.0, 404);
+
+    // A program carries its own calls out, also those that are named like a tool of ours.
+    let call =
+        json!({"kind": "approve", "title": "T", "call": {"tool": "wipe", "arguments": {"n": 1}}});
+    let outside = world.open_hold("gate", call).await;
+    let path = format!("/v1/holds/{}/tool", text(&outside, "id"));
+    assert_eq!(world.get("gate", &path).await, (200, json!({"tool": null})));
 }
 
 #[tokio::test]

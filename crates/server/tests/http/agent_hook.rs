@@ -162,6 +162,9 @@ async fn nobody_answers_and_the_question_ends_with_the_wait() {
     denied(&world, "gate", &path, call("wipe", "rm a")).await;
     let (_, page) = world.get("ana", "/v1/holds?state=pending").await;
     assert_eq!(page["items"], json!([]));
+    // Withdrawn before the agent hears of it, and not expired: that would be the policy's end.
+    let (_, page) = world.get("ana", "/v1/holds?state=cancelled").await;
+    assert_eq!(page["items"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use domain::policy::{AskSpec, ConditionSpec, MatchSpec, Op, PolicySpec, RuleSpec
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::policy;
+use crate::fixtures::policy;
 use crate::world::{Plan, World, planned, text, world};
 
 async fn preview(world: &World, who: &str, hold: &Value, arguments: Value) -> (u16, Value) {

@@ -6,7 +6,7 @@ use domain::policy::{AskSpec, PolicySpec, Then};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{people, policy};
+use crate::fixtures::{people, policy};
 use crate::world::{Plan, World, list, planned, read, text, world};
 
 /// A browser with somebody's cookie.

@@ -29,8 +29,8 @@ fn der(tag: u8, content: &[u8]) -> Vec<u8> {
 
 /// A certificate for 127.0.0.1 that its own key signed, and that key.
 pub(crate) fn certificate() -> (Vec<u8>, Vec<u8>) {
-    let chance = ring::rand::SystemRandom::new();
-    let key = Ed25519KeyPair::generate_pkcs8(&chance).expect("a key").as_ref().to_vec();
+    let rng = ring::rand::SystemRandom::new();
+    let key = Ed25519KeyPair::generate_pkcs8(&rng).expect("a key").as_ref().to_vec();
     let pair = Ed25519KeyPair::from_pkcs8(&key).expect("the key");
     let algorithm = der(0x30, &[0x06, 0x03, 0x2b, 0x65, 0x70]);
     let bits = |bytes: &[u8]| der(0x03, &[&[0], bytes].concat());

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use channels::web_push::{WebPush, WebPushSettings, new_vapid_key};
 use domain::context::WhilePending;
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::id::NodeId;
 use domain::person::{Actor, People, PersonId};
 use domain::policy::{Policy, PolicySpec};
-use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
+use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemClock, SystemRng};
 use holdpoint_server::{DoorSetup, DoorWords, HttpLimits, Scenario, ServerSetup, Tls};
 use ports::store::Store;
 use reqwest::{Client, Method, RequestBuilder, Response};
@@ -20,8 +21,8 @@ use serde_json::{Value, json};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
-use crate::house::{
-    Desk, Lines, NoCourier, Obedient, both, connect, deploy, locate, look, people, policy, wipe,
+use crate::fixtures::{
+    Desk, Lines, NoCallbacks, Obedient, both, connect, deploy, locate, look, people, policy, wipe,
 };
 
 pub(crate) struct World {
@@ -51,6 +52,9 @@ pub(crate) struct Plan {
     pub(crate) session_ms: Option<u64>,
     /// What another world has lived through.
     pub(crate) store: Option<Arc<dyn Store>>,
+    pub(crate) sends_notices: bool,
+    /// Push services may be on this machine.
+    pub(crate) notices_stay_here: bool,
 }
 
 pub(crate) async fn world() -> World {
@@ -65,8 +69,8 @@ pub(crate) async fn planned(plan: Plan) -> World {
         node,
         store: store.clone(),
         clock: Arc::new(SystemClock::new(None)),
-        chance: Arc::new(SystemChance::default()),
-        courier: Arc::new(NoCourier),
+        rng: Arc::new(SystemRng::default()),
+        callback_sender: Arc::new(NoCallbacks),
         people: plan.people.unwrap_or_else(people),
         policy: Policy::compile(plan.policy.unwrap_or_else(policy)).expect("a policy"),
         agents: vec![AgentSetup {
@@ -101,14 +105,24 @@ pub(crate) async fn planned(plan: Plan) -> World {
     })
     .await
     .expect("an engine");
+    if plan.sends_notices {
+        let settings = WebPushSettings {
+            contact: "mailto:ops@example.com".into(),
+            allow_private_addresses: plan.notices_stay_here,
+        };
+        let clock = Arc::new(SystemClock::new(None));
+        let key = engine.sealed_push_key(new_vapid_key).await.expect("a key");
+        let opened = WebPush::new(settings, &key, clock);
+        engine.send_notices_by(Arc::new(opened.expect("a key")));
+    }
     let mut tokens = BTreeMap::new();
     for (name, owner, scopes, by) in [
-        ("ana", person("ana"), Scope::ALL.to_vec(), "ana"),
-        ("bob", person("bob"), vec![Scope::Ask, Scope::Answer, Scope::Run], "ana"),
-        ("eve", person("eve"), vec![Scope::Ask, Scope::Answer, Scope::Run], "ana"),
-        ("dan", person("dan"), vec![Scope::Ask, Scope::Answer, Scope::Run], "ana"),
-        ("gate", TokenOwner::Program("gate".into()), vec![Scope::Ask, Scope::Run], "bob"),
-        ("bot", TokenOwner::Program("bot".into()), vec![Scope::Ask, Scope::Run], "eve"),
+        ("ana", person("ana"), TokenScope::ALL.to_vec(), "ana"),
+        ("bob", person("bob"), vec![TokenScope::Ask, TokenScope::Answer, TokenScope::Run], "ana"),
+        ("eve", person("eve"), vec![TokenScope::Ask, TokenScope::Answer, TokenScope::Run], "ana"),
+        ("dan", person("dan"), vec![TokenScope::Ask, TokenScope::Answer, TokenScope::Run], "ana"),
+        ("gate", TokenOwner::Program("gate".into()), vec![TokenScope::Ask, TokenScope::Run], "bob"),
+        ("bot", TokenOwner::Program("bot".into()), vec![TokenScope::Ask, TokenScope::Run], "eve"),
     ] {
         let new = NewToken { owner, scopes, expires_at: None, note: None };
         let minted = engine.mint(Actor::Person(PersonId::new(by)), new).await.expect("a token");

@@ -11,7 +11,7 @@ use domain::outcome::{Outcome, Output};
 use domain::person::{People, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
 use domain::tool::{Effects, Place, Tool};
-use ports::courier::{Courier, CourierError};
+use ports::callback::{CallbackError, CallbackSender};
 use ports::model::{
     CallResult, Delta, DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn,
     WrittenCall,
@@ -21,7 +21,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tools::closure::FnTool;
 use tools::human::{HumanTool, HumanToolKind};
-use tools::inquire::InquiryTool;
+use tools::questionnaire::QuestionnaireTool;
 
 pub(crate) fn people() -> People {
     let all = [("ana", "admin"), ("bob", "dba"), ("dan", "dba"), ("eve", "guest")];
@@ -106,7 +106,7 @@ impl Witness {
         for name in ["human_intervention.request", "human_intervention_request"] {
             tools.push(Arc::new(HumanTool::new(name, HumanToolKind::Options).expect("a tool")));
         }
-        tools.push(Arc::new(InquiryTool::new("ask_user_input").expect("a tool")));
+        tools.push(Arc::new(QuestionnaireTool::new("ask_user_input").expect("a tool")));
         tools.push(Arc::new(
             HumanTool::new("ask_anything", HumanToolKind::Anything).expect("a tool"),
         ));
@@ -210,15 +210,15 @@ impl Model for Player {
     }
 }
 
-pub(crate) struct NoCourier;
+pub(crate) struct NoCallbacks;
 
 #[async_trait]
-impl Courier for NoCourier {
+impl CallbackSender for NoCallbacks {
     fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
         Err("there are no callbacks in this test".into())
     }
 
-    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CourierError> {
-        Err(CourierError::Never("there are no callbacks in this test".into()))
+    async fn deliver(&self, _: &str, _: &Hold) -> Result<(), CallbackError> {
+        Err(CallbackError::Never("there are no callbacks in this test".into()))
     }
 }

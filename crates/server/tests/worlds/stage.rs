@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use domain::context::WhilePending;
-use domain::event::{Scope, TokenOwner};
+use domain::event::{TokenOwner, TokenScope};
 use domain::id::NodeId;
 use domain::person::{Actor, PersonId};
 use domain::policy::Policy;
-use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemChance, SystemClock};
+use engine::{AgentSetup, Engine, Limits, NewToken, Setup, SystemClock, SystemRng};
 use holdpoint_server::{
     DoorSetup, DoorWords, HttpLimits, NamedAgent, PageFiles, ServerSetup, ToolWords, Wire, World,
     Worlds,
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use stores::memory::MemoryStore;
 use tokio::sync::oneshot;
 
-use crate::furniture::{NoCourier, Player, TOOLS, Witness, people, policy};
+use crate::furniture::{NoCallbacks, Player, TOOLS, Witness, people, policy};
 
 pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
@@ -57,8 +57,8 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
         node: NodeId::new(1, node),
         store: store.clone(),
         clock: Arc::new(SystemClock::new(None)),
-        chance: Arc::new(SystemChance::default()),
-        courier: Arc::new(NoCourier),
+        rng: Arc::new(SystemRng::default()),
+        callback_sender: Arc::new(NoCallbacks),
         people: people(),
         policy: Policy::compile(policy()).expect("a policy"),
         agents: vec![agent("one"), agent("two")],
@@ -76,9 +76,9 @@ pub(crate) async fn begun(store: Arc<MemoryStore>, node: u128) -> Stage {
         ("bot", TokenOwner::Program("bot".into())),
     ] {
         let scopes = match name {
-            "ana" => Scope::ALL.to_vec(),
-            "bot" => vec![Scope::Ask, Scope::Run],
-            _ => vec![Scope::Ask, Scope::Answer, Scope::Run],
+            "ana" => TokenScope::ALL.to_vec(),
+            "bot" => vec![TokenScope::Ask, TokenScope::Run],
+            _ => vec![TokenScope::Ask, TokenScope::Answer, TokenScope::Run],
         };
         let new = NewToken { owner, scopes, expires_at: None, note: None };
         let by = Actor::Person(PersonId::new("bob"));

@@ -197,7 +197,7 @@ pub async fn i10_what_was_acknowledged_is_there_again(open: &Opener) {
         |stage| stage.open(person("ana")),
         |stage| stage.say(1),
         |stage| {
-            let number = stage.session.id.0.chance();
+            let number = stage.session.id.0.random_part();
             stage.ask(number, hold_id(number), audience(&["bob"], &[]))
         },
     ];
@@ -231,19 +231,19 @@ pub async fn i10_what_was_acknowledged_is_there_again(open: &Opener) {
     assert!(!store.is_gone(node(2)).await.unwrap());
 }
 
-pub async fn a_frozen_house_stops_commits_that_rely_on_it(open: &Opener) {
+pub async fn a_freeze_stops_commits_that_rely_on_it(open: &Opener) {
     let store = open(node(1));
     let mut stage = Stage::new(session_id(1), node(1));
     let mut first = stage.open(person("ana"));
-    first.house = Some(0);
+    first.global_version = Some(0);
     store.commit(first).await.unwrap();
     let frozen = Event::Global(GlobalEvent::Frozen { by: person("ana"), reason: "smoke".into() });
     store.commit(commit(StreamRows::Global, 0, vec![frozen], person("ana"))).await.unwrap();
     let mut late = stage.say(1);
-    late.house = Some(0);
+    late.global_version = Some(0);
     assert!(matches!(store.commit(late.clone()).await, Err(CommitError::GlobalStateChanged)));
     assert_eq!(store.load(late.stream()).await.unwrap().len(), 1);
-    late.house = Some(1);
+    late.global_version = Some(1);
     store.commit(late).await.unwrap();
 }
 

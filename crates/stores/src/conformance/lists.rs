@@ -35,11 +35,11 @@ pub(super) fn sees(name: &str, with: &[&str]) -> Viewer {
 }
 
 pub(super) fn numbers(holds: &[Arc<Hold>]) -> Vec<u128> {
-    holds.iter().map(|hold| hold.id.0.chance()).collect()
+    holds.iter().map(|hold| hold.id.0.random_part()).collect()
 }
 
 /// Sessions 1 (ana's, asks bob and the dbas), 2 (a program of ana's, asks role `a|b`), 3 (bob's, in which gil
-/// asks hal); outside holds 11 (by the program, for ana) and 12 (by cleo, for dbas).
+/// asks hal); external holds 11 (by the program, for ana) and 12 (by cleo, for dbas).
 async fn furnish(store: &Arc<dyn Store>) {
     let mut one = Stage::new(session_id(1), node(1));
     store.commit(one.open(person("ana"))).await.unwrap();
@@ -104,7 +104,7 @@ pub async fn i30_everybody_sees_their_own_and_nothing_else(open: &Opener) {
         let expected: Vec<u128> = holds.iter().copied().filter(|number| *number == 1).collect();
         assert_eq!(numbers(&store.holds(one).await.unwrap()), expected, "in session 1, {who}");
         let found = store.sessions(sessions_of(viewer)).await.unwrap();
-        let found: Vec<u128> = found.iter().map(|row| row.id.0.chance()).collect();
+        let found: Vec<u128> = found.iter().map(|row| row.id.0.random_part()).collect();
         assert_eq!(found, sessions, "sessions of {who}");
     }
 }
@@ -135,7 +135,7 @@ pub async fn grants_are_seen_by_those_concerned(open: &Opener) {
         let store = store.clone();
         async move {
             let grants = store.grants(viewer).await.unwrap();
-            grants.iter().map(|grant| grant.id.0.chance()).collect::<Vec<_>>()
+            grants.iter().map(|grant| grant.id.0.random_part()).collect::<Vec<_>>()
         }
     };
     assert_eq!(seen(Viewer::Everything).await, [2, 1]);

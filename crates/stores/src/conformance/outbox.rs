@@ -1,4 +1,4 @@
-//! What is sent: in order, in fair turns, by one sender at a time, and never lost.
+//! What is sent: in order, in a fair order of lanes, by one sender at a time, and never lost.
 
 use domain::id::NodeId;
 use domain::time::Timestamp;
@@ -55,13 +55,13 @@ async fn next(store: &dyn Store, lane: &OutboxLane, now: Timestamp) -> Option<St
     store.outbox_next(lane, now).await.unwrap().map(|item| item.key)
 }
 
-async fn turns(store: &dyn Store, in_order: bool) -> Vec<(String, i64)> {
-    let turns = store.outbox_turns(QUEUE, in_order, 10).await.unwrap();
-    turns.into_iter().map(|turn| (turn.lane.name, turn.due_at.ms_since(at(0)) as i64)).collect()
+async fn lanes(store: &dyn Store, in_order: bool) -> Vec<(String, i64)> {
+    let lanes = store.outbox_lanes(QUEUE, in_order, 10).await.unwrap();
+    lanes.into_iter().map(|due| (due.lane.name, due.due_at.ms_since(at(0)) as i64)).collect()
 }
 
-fn named_turns(turns: &[(&str, i64)]) -> Vec<(String, i64)> {
-    turns.iter().map(|(lane, at)| ((*lane).to_owned(), *at)).collect()
+fn named_lanes(lanes: &[(&str, i64)]) -> Vec<(String, i64)> {
+    lanes.iter().map(|(lane, at)| ((*lane).to_owned(), *at)).collect()
 }
 
 /// Claims what is next, and sends it.
@@ -76,7 +76,7 @@ async fn serve(store: &dyn Store, lane: &OutboxLane, now: Timestamp) -> Option<S
 
 pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
     let store = open(node(1));
-    assert_eq!(store.outbox_turns(QUEUE, false, 1).await.unwrap(), []);
+    assert_eq!(store.outbox_lanes(QUEUE, false, 1).await.unwrap(), []);
     store.commit(committing(vec![item("b", 20), item("a", 10), item("c", 20)])).await.unwrap();
     let due = |now| {
         let store = store.clone();
@@ -85,9 +85,9 @@ pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
             due.iter().map(|item| (item.key.clone(), i64::from(item.attempts))).collect::<Vec<_>>()
         }
     };
-    assert_eq!(turns(&*store, false).await, named_turns(&[("a chat", 10)]));
-    assert_eq!(due(9).await, named_turns(&[]));
-    assert_eq!(due(20).await, named_turns(&[("a", 0), ("b", 0), ("c", 0)]));
+    assert_eq!(lanes(&*store, false).await, named_lanes(&[("a chat", 10)]));
+    assert_eq!(due(9).await, named_lanes(&[]));
+    assert_eq!(due(20).await, named_lanes(&[("a", 0), ("b", 0), ("c", 0)]));
     let first = store.outbox_items(QUEUE, at(20), 1).await.unwrap();
     assert_eq!(first, [OutboxItem { version: 1, ..item("a", 10) }]);
 
@@ -95,8 +95,8 @@ pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
     assert!(change(&*store, a.retry_at(at(100)), at(20)).await);
     assert!(change(&*store, b.remove(), at(20)).await);
     assert!(!change(&*store, b.remove(), at(20)).await, "it is gone");
-    assert_eq!(due(20).await, named_turns(&[("c", 0)]));
-    assert_eq!(due(100).await, named_turns(&[("c", 0), ("a", 1)]));
+    assert_eq!(due(20).await, named_lanes(&[("c", 0)]));
+    assert_eq!(due(100).await, named_lanes(&[("c", 0), ("a", 1)]));
     let backlog = store.outbox_backlog().await.unwrap();
     let waiting: Vec<_> = backlog.into_iter().filter(|(_, count)| *count > 0).collect();
     assert_eq!(waiting, [(OutboxKind::Repaint, 2)]);
@@ -108,11 +108,11 @@ pub async fn i35_items_stay_until_they_are_done(open: &Opener) {
     let rows = committing(Vec::new()).rows;
     let again = Commit { outbox: vec![item("a", 0)], ..commit(rows, 1, vec![], person("eve")) };
     store.commit(again).await.unwrap();
-    let turn = turns(&*store, false).await;
+    let found = lanes(&*store, false).await;
     assert_eq!(
-        turn,
-        named_turns(&[("a chat", 10)]),
-        "nothing was sent under a lease: it keeps its turn"
+        found,
+        named_lanes(&[("a chat", 10)]),
+        "nothing was sent under a lease: it stays due"
     );
     assert_eq!(read_item(&*store, "a").await.unwrap().attempts, 1);
 }
@@ -123,7 +123,7 @@ pub async fn a_refused_commit_leaves_nothing_in_the_outbox(open: &Opener) {
     let refused = store.commit(late).await;
     assert!(matches!(refused, Err(CommitError::Conflict { actual: 0 })), "{refused:?}");
     assert_eq!(read_item(&*store, "a").await, None);
-    assert_eq!(turns(&*store, false).await, []);
+    assert_eq!(lanes(&*store, false).await, []);
     store.commit(committing(vec![item("a", 0)])).await.unwrap();
     assert!(read_item(&*store, "a").await.is_some());
 }
@@ -185,7 +185,7 @@ pub async fn a_leased_lane_waits_until_the_lease_ends(open: &Opener) {
         let a = read_item(&*store, &named_so("a")).await.unwrap();
         assert!(change(&*store, a.claim(lease(node(1), 100)), at(5)).await);
         assert_eq!(next(&*store, &lane, at(99)).await, None, "one after the other");
-        assert_eq!(turns(&*store, in_order).await, named_turns(&[("a chat", 100)]));
+        assert_eq!(lanes(&*store, in_order).await, named_lanes(&[("a chat", 100)]));
         // Its sender is gone; the next one finds it when the lease is over.
         let found = next(&*store, &lane, at(100)).await.unwrap();
         assert_eq!(found, named_so(if in_order { "a" } else { "b" }), "the longest ready");
@@ -218,7 +218,7 @@ pub async fn what_is_in_order_is_not_overtaken(open: &Opener) {
         sent.push(key);
     }
     assert_eq!(sent, ["a", "b", "c"]);
-    assert_eq!(turns(&*store, true).await, named_turns(&[("B", 30)]));
+    assert_eq!(lanes(&*store, true).await, named_lanes(&[("B", 30)]));
     assert_eq!(next(&*store, &lane("A", false), at(1_000)).await, None, "lanes are apart");
 }
 
@@ -234,7 +234,7 @@ pub async fn a_prompt_overtakes_a_text_that_cannot_be_delivered(open: &Opener) {
     assert_eq!(next(&*store, &here, at(10)).await, None, "one short pause is waited for");
     let words = read_item(&*store, "words").await.unwrap();
     assert!(change(&*store, words.retry_at(at(60_000)), at(1_010)).await);
-    assert_eq!(turns(&*store, true).await, named_turns(&[("A", 1_010)]));
+    assert_eq!(lanes(&*store, true).await, named_lanes(&[("A", 1_010)]));
     assert_eq!(next(&*store, &here, at(1_010)).await.as_deref(), Some("p"));
     // While it is sent, nothing else is, also if the words are due by then.
     let p = read_item(&*store, "p").await.unwrap();
@@ -244,10 +244,10 @@ pub async fn a_prompt_overtakes_a_text_that_cannot_be_delivered(open: &Opener) {
     assert!(change(&*store, p.retry_at(at(70_000)), at(2_000)).await);
     assert_eq!(next(&*store, &here, at(2_000)).await, None, "prompts do not overtake each other");
     assert_eq!(next(&*store, &here, at(60_000)).await.as_deref(), Some("words"));
-    assert_eq!(turns(&*store, true).await, named_turns(&[("A", 60_000)]));
+    assert_eq!(lanes(&*store, true).await, named_lanes(&[("A", 60_000)]));
 }
 
-pub async fn lanes_have_their_turns(open: &Opener) {
+pub async fn lanes_are_served_fairly(open: &Opener) {
     let store = open(node(1));
     for (chat, begin) in [("A", 1), ("B", 2)] {
         let many = (0..5).map(|n| text_item(&format!("{chat}{n}"), chat, begin));
@@ -256,9 +256,9 @@ pub async fn lanes_have_their_turns(open: &Opener) {
     add(&*store, vec![text_item("X0", "X", 3)], at(3)).await;
     let mut sent = Vec::new();
     for now in 10..17 {
-        // Whatever is put into it meanwhile, a lane keeps its turn.
+        // Whatever is put into it meanwhile, a lane stays due.
         add(&*store, vec![text_item(&format!("more{now}"), "X", now)], at(now)).await;
-        let first = store.outbox_turns(QUEUE, true, 1).await.unwrap().remove(0);
+        let first = store.outbox_lanes(QUEUE, true, 1).await.unwrap().remove(0);
         serve(&*store, &first.lane, at(now)).await.unwrap();
         sent.push(first.lane.name);
     }
@@ -269,11 +269,11 @@ pub async fn lanes_have_their_turns(open: &Opener) {
     add(&*store, vec![OutboxItem { lane: "D".into(), ..item("d", 2) }], at(20)).await;
     let mut sent = Vec::new();
     for now in 21..25 {
-        let first = store.outbox_turns(QUEUE, false, 1).await.unwrap().remove(0);
+        let first = store.outbox_lanes(QUEUE, false, 1).await.unwrap().remove(0);
         sent.extend(serve(&*store, &first.lane, at(now)).await);
     }
     assert_eq!(sent, ["c0", "d", "c1", "c2"]);
-    assert_eq!(turns(&*store, false).await, []);
+    assert_eq!(lanes(&*store, false).await, []);
 }
 
 pub async fn an_item_that_changes_its_lane_leaves_the_old_one(open: &Opener) {
@@ -284,14 +284,14 @@ pub async fn an_item_that_changes_its_lane_leaves_the_old_one(open: &Opener) {
     let write = OutboxChange { item: Some(aside), ..a.remove() };
     assert!(change(&*store, write, at(5)).await);
     assert_eq!(next(&*store, &lane("A", true), at(5)).await.as_deref(), Some("b"));
-    assert_eq!(turns(&*store, false).await, named_turns(&[("A", 500)]));
+    assert_eq!(lanes(&*store, false).await, named_lanes(&[("A", 500)]));
     let b = read_item(&*store, "b").await.unwrap();
     assert!(change(&*store, b.remove(), at(6)).await);
-    assert_eq!(turns(&*store, true).await, [], "an empty lane has no turn");
-    // Nothing in it has changed, and its turn is as it should be.
+    assert_eq!(lanes(&*store, true).await, [], "an empty lane is never due");
+    // Nothing in it has changed, and it is due as it should be.
     let recheck = vec![lane("A", true), lane("A", false), lane("nobody", true)];
     let write = OutboxWrite { recheck, ..OutboxWrite::default() };
     assert!(store.write_outbox(write, at(7)).await.unwrap());
-    assert_eq!(turns(&*store, false).await, named_turns(&[("A", 500)]));
-    assert_eq!(turns(&*store, true).await, []);
+    assert_eq!(lanes(&*store, false).await, named_lanes(&[("A", 500)]));
+    assert_eq!(lanes(&*store, true).await, []);
 }

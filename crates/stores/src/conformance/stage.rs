@@ -108,6 +108,7 @@ pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audien
         expires_at: Some(at(86_400_000)),
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }
@@ -152,12 +153,12 @@ pub fn commit(rows: StreamRows, expected: u64, events: Vec<Event>, actor: Actor)
     // Any different id will do: nothing is looked up by it here.
     let bits =
         domain::digest::Digest::of(format!("{} {expected} {events:?}", rows.stream()).as_bytes());
-    let chance = bits.as_bytes()[..10].iter().fold(0u128, |sum, byte| (sum << 8) | *byte as u128);
+    let random = bits.as_bytes()[..10].iter().fold(0u128, |sum, byte| (sum << 8) | *byte as u128);
     Commit {
-        id: CommitId::new(1, chance),
+        id: CommitId::new(1, random),
         rows,
         expected,
-        house: None,
+        global_version: None,
         events: events.into(),
         at: at(expected as i64),
         actor,
@@ -167,7 +168,7 @@ pub fn commit(rows: StreamRows, expected: u64, events: Vec<Event>, actor: Actor)
     }
 }
 
-/// The first and only commit of an outside hold.
+/// The first and only commit of an external hold.
 pub fn open_outside(hold: Hold) -> Commit {
     let (hold, opener) = (Arc::new(hold.clone()), hold.opener);
     let events = vec![Event::ExternalHold(HoldEvent::Opened { hold: hold.clone() })];
@@ -199,7 +200,7 @@ impl Stage {
 
     /// A message, and the run that it starts.
     pub fn say(&mut self, number: u128) -> Commit {
-        let run = RunId::new(1, self.session.id.0.chance() << 16 | number);
+        let run = RunId::new(1, self.session.id.0.random_part() << 16 | number);
         let events = vec![
             SessionEvent::RunStarted { run },
             SessionEvent::MessageAdded {

@@ -16,6 +16,7 @@ use ports::store::{
     SessionRow, StoreError, StreamRows, WriteBefore,
 };
 
+use super::files::Files;
 use super::notes::Notes;
 use super::outbox::Outbox;
 use crate::record::{read_grant, read_hold, read_row, write_grant, write_hold, write_row};
@@ -40,6 +41,7 @@ pub(super) struct Data {
     pub(super) secrets: HashMap<(SecretKind, Digest), LoginSecret>,
     pub(super) sealed: BTreeMap<SecretId, Sealed>,
     pub(super) notes: Notes,
+    pub(super) files: Files,
     pub(super) checkpoints: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -83,6 +85,7 @@ impl Data {
             secrets: HashMap::new(),
             sealed: BTreeMap::new(),
             notes: Notes::default(),
+            files: Files::default(),
             checkpoints: BTreeMap::new(),
         }
     }
@@ -97,8 +100,8 @@ impl Data {
         if actual != commit.expected {
             return Err(CommitError::Conflict { actual });
         }
-        // mutant: house-not-checked.memory
-        if commit.house.is_some_and(|house| house != self.version(StreamId::Global)) {
+        // mutant: global-version-not-checked.memory
+        if commit.global_version.is_some_and(|version| version != self.version(StreamId::Global)) {
             return Err(CommitError::GlobalStateChanged);
         }
         if commit.write_before.as_ref().is_some_and(WriteBefore::has_passed) {

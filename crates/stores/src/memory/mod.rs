@@ -3,6 +3,7 @@
 //! a disk cannot be read back from here.
 
 mod data;
+mod files;
 mod notes;
 mod outbox;
 mod sight;
@@ -16,9 +17,10 @@ use domain::hold::Hold;
 use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
+use ports::file_store::FileStore;
 use ports::store::{
-    AuditEntry, COUNT_MAX, Commit, CommitDone, Entry, HoldQuery, KeptReply, LoginSecret, Note,
-    OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery,
+    AuditEntry, COUNT_MAX, Commit, CommitDone, DueLane, Entry, HoldQuery, KeptReply, LoginSecret,
+    Note, OutboxItem, OutboxKind, OutboxLane, OutboxWrite, PutNote, SecretKind, SessionQuery,
     SessionRow, Store, StoreError, Viewer,
 };
 use ports::unpoisoned::Unpoisoned as _;
@@ -184,13 +186,13 @@ impl Store for MemoryStore {
         self.with(|data| data.outbox.item(queue, key).cloned())
     }
 
-    async fn outbox_turns(
+    async fn outbox_lanes(
         &self,
         queue: &str,
         in_order: bool,
         limit: usize,
-    ) -> Result<Vec<OutboxTurn>, StoreError> {
-        self.with(|data| data.outbox.turns(queue, in_order, limit))
+    ) -> Result<Vec<DueLane>, StoreError> {
+        self.with(|data| data.outbox.lanes(queue, in_order, limit))
     }
 
     async fn outbox_next(
@@ -311,6 +313,10 @@ impl Store for MemoryStore {
 
     fn audit_key(&self) -> Vec<u8> {
         data::signer().public_key().to_string().into_bytes()
+    }
+
+    fn files(&self) -> Option<&dyn FileStore> {
+        Some(self)
     }
 
     async fn probe(&self) -> Result<(), StoreError> {

@@ -1,20 +1,20 @@
-//! The outbox: what leaves for the outside, and whose turn it is.
+//! The outbox: what leaves for the outside, and which lane is due.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use domain::time::Timestamp;
 use ports::store::{
-    OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxOrder, OutboxTurn, OutboxWrite,
+    DueLane, OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxOrder, OutboxWrite,
 };
 
 use super::notes::Notes;
-use crate::turns::{LaneItems, candidate, ends_lease, turn_at};
+use crate::lane_order::{LaneItems, candidate, ends_lease, lane_due_at};
 
 #[derive(Clone, Default)]
 pub(super) struct Outbox {
     items: BTreeMap<(String, String), OutboxItem>,
-    turns: BTreeMap<OutboxLane, Timestamp>,
+    lanes: BTreeMap<OutboxLane, Timestamp>,
 }
 
 impl Outbox {
@@ -66,10 +66,10 @@ impl Outbox {
     fn settle(&mut self, lane: &OutboxLane, was_served: bool, now: Timestamp) {
         let Ok(next) = candidate(&*self, lane, now);
         match next {
-            None => drop(self.turns.remove(lane)),
+            None => drop(self.lanes.remove(lane)),
             Some(next) => {
-                let before = self.turns.get(lane).copied();
-                self.turns.insert(lane.clone(), turn_at(&next, before, was_served, now));
+                let before = self.lanes.get(lane).copied();
+                self.lanes.insert(lane.clone(), lane_due_at(&next, before, was_served, now));
             }
         }
     }
@@ -78,13 +78,13 @@ impl Outbox {
         self.items.get(&(queue.to_owned(), key.to_owned()))
     }
 
-    pub(super) fn turns(&self, queue: &str, in_order: bool, limit: usize) -> Vec<OutboxTurn> {
-        let turns = self.turns.iter().map(|(lane, due_at)| (*due_at, lane));
-        let mut turns: Vec<_> =
-            turns.filter(|(_, lane)| lane.queue == queue && lane.in_order == in_order).collect();
-        turns.sort();
-        let turn = |(due_at, lane): (_, &OutboxLane)| OutboxTurn { lane: lane.clone(), due_at };
-        turns.into_iter().take(limit).map(turn).collect()
+    pub(super) fn lanes(&self, queue: &str, in_order: bool, limit: usize) -> Vec<DueLane> {
+        let lanes = self.lanes.iter().map(|(lane, due_at)| (*due_at, lane));
+        let mut lanes: Vec<_> =
+            lanes.filter(|(_, lane)| lane.queue == queue && lane.in_order == in_order).collect();
+        lanes.sort();
+        let due_lane = |(due_at, lane): (_, &OutboxLane)| DueLane { lane: lane.clone(), due_at };
+        lanes.into_iter().take(limit).map(due_lane).collect()
     }
 
     pub(super) fn next(&self, lane: &OutboxLane, now: Timestamp) -> Option<OutboxItem> {

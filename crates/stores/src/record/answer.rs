@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::answer::{Answer, ApprovalScope, GrantTerms, Settlement};
 use domain::hold::Vote;
 use domain::person::PersonId;
 use serde::{Deserialize, Serialize};
@@ -72,8 +72,8 @@ impl<'a> From<&'a Answer> for StoredAnswer<'a> {
         match answer {
             Answer::Approve { scope, arguments, note } => StoredAnswer::Approve {
                 session: match scope {
-                    Scope::Once => None,
-                    Scope::Session(terms) => Some(terms.into()),
+                    ApprovalScope::Once => None,
+                    ApprovalScope::Session(terms) => Some(terms.into()),
                 },
                 arguments: arguments.as_ref().map(arguments_text),
                 note: note.as_deref().map(Cow::from),
@@ -104,8 +104,8 @@ impl StoredAnswer<'_> {
         Ok(match self {
             StoredAnswer::Approve { session, arguments, note } => Answer::Approve {
                 scope: match session {
-                    None => Scope::Once,
-                    Some(terms) => Scope::Session(terms.terms()?),
+                    None => ApprovalScope::Once,
+                    Some(terms) => ApprovalScope::Session(terms.terms()?),
                 },
                 arguments: arguments.as_deref().map(read_arguments).transpose()?,
                 note: note.map(Cow::into_owned),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::actor::StoredActor;
 use super::call::version_of_call;
 use super::caption::version_of_caption;
+use super::comment::TELLS_COMMENTS;
 use super::state::is_spelled_as_superseded;
 use super::warning::version_of_preview;
 use super::{Broken, FIRST, Text};
@@ -21,6 +22,8 @@ pub(super) const TELLS_THE_MAKER: u32 = 4;
 const TELLS_WHO_ELSE_ASKED: u32 = 5;
 /// The record version that first tells a caller's reason from our own word for the same.
 const TELLS_STATED_REASONS: u32 = 6;
+/// Readers before this one know no files of messages.
+const TELLS_FILES: u32 = 7;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -188,7 +191,8 @@ pub(super) fn version_of_audience(audience: &Audience) -> u32 {
 }
 
 pub(super) fn version_of_message(message: &Message) -> u32 {
-    if message.login_makers.is_empty() { FIRST } else { TELLS_WHO_ELSE_ASKED }
+    let asked = if message.login_makers.is_empty() { FIRST } else { TELLS_WHO_ELSE_ASKED };
+    if message.files().next().is_some() { TELLS_FILES } else { asked }
 }
 
 pub(super) fn version_of_hold(hold: &Hold) -> u32 {
@@ -196,5 +200,6 @@ pub(super) fn version_of_hold(hold: &Hold) -> u32 {
     let call = hold.call.as_ref().map_or(FIRST, |call| version_of_call(call));
     let audience = version_of_audience(&hold.audience);
     let shown = version_of_caption(&hold.title).max(version_of_preview(&hold.preview));
-    votes.max(call).max(version_of_state(&hold.state)).max(audience).max(shown)
+    let said = if hold.comments.is_empty() { FIRST } else { TELLS_COMMENTS };
+    votes.max(call).max(version_of_state(&hold.state)).max(audience).max(shown).max(said)
 }

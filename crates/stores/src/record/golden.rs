@@ -20,6 +20,7 @@ use super::{
 fn path(name: &str) -> PathBuf {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden");
     let version = match name {
+        name if samples::SINCE_V7.contains(&name) => "v7",
         name if samples::SINCE_V6.contains(&name) => "v6",
         name if samples::SINCE_V5.contains(&name) => "v5",
         name if samples::SINCE_V4.contains(&name) => "v4",
@@ -74,6 +75,12 @@ fn every_hold_and_grant_is_written_and_read_as_ever() {
     let since = golden("hold_since_opened", &written);
     assert_eq!(text(&written), text(&since), "it is written differently");
     assert_eq!(*read_since(&since, &opened).unwrap(), decided, "it is read differently");
+    let commented = samples::holds().into_iter().find(|(name, _)| *name == "hold_with_comments");
+    let (_, commented) = commented.unwrap();
+    let written = write_since(&opened, &commented).unwrap();
+    let since = golden("hold_since_commented", &written);
+    assert_eq!(text(&written), text(&since), "it is written differently");
+    assert_eq!(*read_since(&since, &opened).unwrap(), commented, "it is read differently");
     for (name, grant) in samples::grants() {
         let written = write_grant(&grant);
         let golden = golden(name, &written);

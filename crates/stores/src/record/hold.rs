@@ -13,6 +13,7 @@ use super::actor::{StoredActor, StoredAudience};
 use super::answer::StoredVote;
 use super::call::{StoredCall, StoredSession};
 use super::caption::{StoredCaptionKind, read_caption};
+use super::comment::StoredComment;
 use super::credential::version_of_hold;
 use super::json::{Json, is_null, null};
 use super::question::StoredQuestion;
@@ -78,6 +79,8 @@ pub(super) struct StoredHold<'a> {
     claimed_by: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     votes: Vec<StoredVote<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    comments: Vec<StoredComment<'a>>,
     #[serde(default, skip_serializing_if = "is_false")]
     two_phase: bool,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -140,6 +143,7 @@ impl<'a> StoredHold<'a> {
             expires_at: hold.expires_at.map(Ms::from),
             claimed_by: hold.claimed_by.as_ref().map(|id| id.as_str().into()),
             votes: hold.votes.iter().map(StoredVote::from).collect(),
+            comments: hold.comments.iter().map(StoredComment::from).collect(),
             two_phase: hold.two_phase,
             outcome: hold.outcome.as_ref().map(StoredOutcome::from),
             callback: hold.callback().map(|callback| StoredCallback {
@@ -203,6 +207,7 @@ impl<'a> StoredHold<'a> {
             expires_at: self.expires_at.map(Ms::into),
             claimed_by: self.claimed_by.map(|id| PersonId::new(&id)),
             votes,
+            comments: self.comments.into_iter().map(StoredComment::comment).collect(),
             two_phase: self.two_phase,
             outcome: self.outcome.map(StoredOutcome::into),
         }))

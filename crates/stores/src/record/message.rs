@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::id::{CallId, MessageId};
+use domain::file::{FileKind, FileName, FileRef};
+use domain::id::{CallId, FileId, MessageId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
 use domain::person::PersonId;
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Broken, Ms, RowContext, Text, damaged, is_false};
+use super::{Broken, Hex, Ms, RowContext, Text, damaged, is_false};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +46,7 @@ enum StoredRole {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum StoredPart<'a> {
     Text(#[serde(borrow)] Cow<'a, str>),
+    File(#[serde(borrow)] StoredFileRef<'a>),
     Reasoning {
         #[serde(borrow)]
         text: Cow<'a, str>,
@@ -102,7 +104,7 @@ impl<'a> StoredMessage<'a> {
             origin: if self.runtime { Origin::Runtime } else { Origin::Own },
             by: self.by.map(|by| PersonId::new(&by)),
             login_makers: self.login_makers.iter().map(|id| PersonId::new(id)).collect(),
-            parts: self.parts.into_iter().map(Part::from).collect(),
+            parts: self.parts.into_iter().map(StoredPart::part).collect::<Result<_, _>>()?,
             at,
         }))
     }
@@ -112,6 +114,7 @@ impl<'a> From<&'a Part> for StoredPart<'a> {
     fn from(part: &'a Part) -> StoredPart<'a> {
         match part {
             Part::Text(text) => StoredPart::Text(text.into()),
+            Part::File(file) => StoredPart::File(file.into()),
             Part::Reasoning { text, opaque } => StoredPart::Reasoning {
                 text: text.into(),
                 opaque: opaque.as_deref().map(Cow::from),
@@ -132,10 +135,11 @@ impl<'a> From<&'a Part> for StoredPart<'a> {
     }
 }
 
-impl From<StoredPart<'_>> for Part {
-    fn from(stored: StoredPart<'_>) -> Part {
-        match stored {
+impl StoredPart<'_> {
+    fn part(self) -> Result<Part, Broken> {
+        Ok(match self {
             StoredPart::Text(text) => Part::Text(text.into_owned()),
+            StoredPart::File(file) => Part::File(file.file_ref()?),
             StoredPart::Reasoning { text, opaque } => {
                 Part::Reasoning { text: text.into_owned(), opaque: opaque.map(Cow::into_owned) }
             }
@@ -153,7 +157,51 @@ impl From<StoredPart<'_>> for Part {
                     result: result.into(),
                 }
             }
+        })
+    }
+}
+
+/// A file by reference: the digest stands for the bytes, so that the log covers them.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoredFileRef<'a> {
+    id: Text<FileId>,
+    sha256: Hex,
+    bytes: u64,
+    #[serde(borrow)]
+    media_type: Cow<'a, str>,
+    /// Of an image: its width and height.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    size: Option<(u32, u32)>,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+}
+
+impl<'a> From<&'a FileRef> for StoredFileRef<'a> {
+    fn from(file: &'a FileRef) -> StoredFileRef<'a> {
+        StoredFileRef {
+            id: Text(file.id),
+            sha256: Hex(file.digest),
+            bytes: file.bytes,
+            media_type: file.kind.media_type().into(),
+            size: file.kind.size(),
+            name: file.name.as_str().into(),
         }
+    }
+}
+
+impl StoredFileRef<'_> {
+    fn file_ref(self) -> Result<FileRef, Broken> {
+        let Some(kind) = FileKind::stored(&self.media_type, self.size) else {
+            return damaged(format!("{} is of a kind that never was", self.id.0));
+        };
+        Ok(FileRef {
+            id: self.id.0,
+            digest: self.sha256.0,
+            bytes: self.bytes,
+            kind,
+            name: FileName::given(&self.name),
+        })
     }
 }
 

@@ -12,6 +12,7 @@ mod actor;
 mod answer;
 mod call;
 mod caption;
+mod comment;
 mod credential;
 mod event;
 #[cfg(test)]
@@ -64,7 +65,8 @@ pub(crate) use since::{read_since, write_since};
 /// | 4 | who made the login or token of a voter, rules that refuse those that another person made, and what an SQL tool knew about a statement |
 /// | 5 | who made the login or token by which something was asked |
 /// | 6 | what a warning says, beside its text, a title, a summary, and the lines about how a call runs; that a caller gave the reason `superseded` for a cancellation, which is not ours |
-pub const VERSION: u32 = 6;
+/// | 7 | that an MCP server behind OAuth was connected, disconnected, or could not be connected; what people say to one another about a hold; files that came with a message |
+pub const VERSION: u32 = 7;
 /// What holds and grants are written as, unless they say something newer.
 const FIRST: u32 = 1;
 

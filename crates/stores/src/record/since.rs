@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Broken;
 use super::answer::StoredVote;
+use super::comment::StoredComment;
 use super::credential::version_of_hold;
 use super::state::{StoredOutcome, StoredState};
 
@@ -26,6 +27,8 @@ struct Since<'a> {
     claimed_by: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     votes: Vec<StoredVote<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    comments: Vec<StoredComment<'a>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     outcome: Option<StoredOutcome<'a>>,
 }
@@ -40,6 +43,7 @@ pub(crate) fn write_since(opened: &Hold, hold: &Hold) -> Option<Vec<u8>> {
             state: StoredState::new(&hold.state, &hold.votes),
             claimed_by: hold.claimed_by.as_ref().map(|id| id.as_str().into()),
             votes: hold.votes.iter().map(StoredVote::from).collect(),
+            comments: hold.comments.iter().map(StoredComment::from).collect(),
             outcome: hold.outcome.as_ref().map(StoredOutcome::from),
         })
     })
@@ -54,6 +58,7 @@ pub(crate) fn read_since(bytes: &[u8], opened: &Hold) -> Result<Arc<Hold>, Broke
         state: since.state.state(&votes)?,
         claimed_by: since.claimed_by.map(|id| PersonId::new(&id)),
         votes,
+        comments: since.comments.into_iter().map(StoredComment::comment).collect(),
         outcome: since.outcome.map(StoredOutcome::into),
         ..opened.clone()
     }))
@@ -85,6 +90,7 @@ fn is_the_same_question(opened: &Hold, hold: &Hold) -> bool {
         expires_at,
         claimed_by: _,
         votes: _,
+        comments: _,
         two_phase,
         outcome: _,
     } = opened;

@@ -13,6 +13,7 @@ use super::actor::{StoredActor, StoredAudience};
 use super::answer::StoredVote;
 use super::call::{StoredCall, StoredClearedBy};
 use super::caption::{StoredCaptionKind, read_caption};
+use super::comment::StoredComment;
 use super::message::StoredResult;
 use super::warning::{StoredWarningKind, read_warnings, stored_kinds};
 use super::{Broken, Ms, RowContext, damaged, is_false};
@@ -306,6 +307,7 @@ pub(super) enum StoredChange<'a> {
     Unclaimed,
     Outcome(#[serde(borrow)] StoredOutcome<'a>),
     Revealed(#[serde(borrow)] Cow<'a, str>),
+    Commented(#[serde(borrow)] StoredComment<'a>),
 }
 
 impl<'a> StoredChange<'a> {
@@ -328,6 +330,7 @@ impl<'a> StoredChange<'a> {
             HoldChange::Unclaimed => StoredChange::Unclaimed,
             HoldChange::Outcome(outcome) => StoredChange::Outcome(outcome.into()),
             HoldChange::Revealed(who) => StoredChange::Revealed(who.as_str().into()),
+            HoldChange::Commented(comment) => StoredChange::Commented(comment.into()),
         }
     }
 
@@ -356,6 +359,7 @@ impl<'a> StoredChange<'a> {
             StoredChange::Unclaimed => HoldChange::Unclaimed,
             StoredChange::Outcome(outcome) => HoldChange::Outcome(outcome.into()),
             StoredChange::Revealed(who) => HoldChange::Revealed(PersonId::new(&who)),
+            StoredChange::Commented(comment) => HoldChange::Commented(comment.comment()),
         })
     }
 }

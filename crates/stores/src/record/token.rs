@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::event::{Scope, Token, TokenOwner};
+use domain::event::{Token, TokenOwner, TokenScope};
 use domain::id::TokenId;
 use domain::person::{EarlierHand, PersonId};
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,7 @@ impl<'a> From<&'a Token> for StoredToken<'a> {
 
 impl StoredToken<'_> {
     pub(super) fn token(self) -> Result<Token, Broken> {
-        let scopes = self.scopes.iter().map(|scope| match Scope::parse(scope) {
+        let scopes = self.scopes.iter().map(|scope| match TokenScope::parse(scope) {
             Some(scope) => Ok(scope),
             None => damaged(format!("{} has an unknown scope", self.id.0)),
         });

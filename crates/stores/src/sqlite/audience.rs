@@ -120,7 +120,7 @@ struct CachedAudiences {
     audiences: [Option<(Vec<u8>, bool)>; AUDIENCES],
 }
 
-/// A house has few that come again and again.
+/// A deployment has few, which come again and again.
 const AUDIENCES: usize = 8;
 
 impl AudienceCache {

@@ -12,12 +12,12 @@ use ports::durable::Replay as _;
 use ports::store::{Entry, SessionRow, StoreError};
 use rusqlite::{Connection, params};
 
-use super::cells;
+use super::columns;
+use super::commit_index::CommitPosition;
 use super::error::Failure;
-use super::places::CommitPosition;
 use super::reads;
 use super::rows::{HoldRow, Opened, Rows, run_of};
-use super::shelf::{Newest, set_tables_at, tables_at};
+use super::write_behind::{Newest, set_tables_at, tables_at};
 use crate::record::{Broken, key_of};
 
 /// Whoever held a session's work when the tables fell behind is gone: this process has the lock.
@@ -45,7 +45,7 @@ pub(super) fn catch_up(connection: &Connection) -> Result<u64, Failure> {
 
 fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
     // First the ways from streams to their commits: everything else is read by them. They begin where
-    // those began that were on the shelf, and so do their rows.
+    // those began that were in the write-behind, and so do their rows.
     let mut changed = Rows::default();
     let mut journal = connection.prepare(
         "SELECT stream, first, global, bytes FROM journal WHERE global > ?1 ORDER BY global",
@@ -56,18 +56,18 @@ fn bring_up(connection: &Connection, behind: u64) -> Result<(), Failure> {
         // Where the entry itself says: the columns are not signed. One that cannot be read is left to
         // whoever asks for it.
         let (stream, first) = match reads::place_in_entry(row.get_ref(3)?.as_blob()?, global) {
-            Ok(place) => place,
+            Ok(position) => position,
             Err(_) => {
-                let stream = cells::stream_of(row.get_ref(0)?.as_blob()?)?;
+                let stream = columns::stream_of(row.get_ref(0)?.as_blob()?)?;
                 (stream, row.get::<_, i64>(1)? as u64)
             }
         };
-        changed.places.entry(stream).or_default().push(CommitPosition { first, global });
+        changed.positions.entry(stream).or_default().push(CommitPosition { first, global });
     }
     changed.write(connection, &changed.keys())?;
     // The table has them all by now.
-    let none = Newest { places: Vec::new(), known_to: u64::MAX >> 1 };
-    for &stream in changed.places.keys() {
+    let none = Newest { positions: Vec::new(), known_to: u64::MAX >> 1 };
+    for &stream in changed.positions.keys() {
         let entries = reads::load(connection, stream, &none);
         match entries.and_then(|entries| rows_of(stream, &entries)) {
             Ok(rows) => rows.write(connection, &rows.keys())?,
@@ -149,7 +149,7 @@ mod tests {
     use domain::person::Actor;
     use ports::store::{HoldQuery, Store as _, StoreError, Viewer};
 
-    use super::super::places::{WRITE_PLACES, places_after, put_places};
+    use super::super::commit_index::{WRITE_POSITIONS, positions_after, put_positions};
     use super::super::{OpenError, SqliteStore};
     use super::*;
     use crate::conformance::stage::{Stage, at, audience, hold_id, node, person, session_id};
@@ -171,20 +171,20 @@ mod tests {
         store.commit(stage.commit(vec![over], Actor::Runtime)).await.unwrap();
         assert_eq!(store.holds(ALL).await.unwrap().len(), 2);
         let file = Connection::open(data.join("holdpoint.db")).unwrap();
-        let places = places_after(&file, StreamId::Session(session_id(1)), 0, 9).unwrap();
-        assert_eq!(places.len(), 5);
-        (stage, places)
+        let positions = positions_after(&file, StreamId::Session(session_id(1)), 0, 9).unwrap();
+        assert_eq!(positions.len(), 5);
+        (stage, positions)
     }
 
-    /// As a crash between two parts of the shelf leaves it: the tables are true up to one commit, and
+    /// As a crash between two parts of the write-behind leaves it: the tables are true up to one commit, and
     /// of those after it some are there.
     fn crash(data: &Path, known: &[CommitPosition], ahead: &[CommitPosition]) {
         let file = Connection::open(data.join("holdpoint.db")).unwrap();
         file.execute_batch("DELETE FROM streams; DELETE FROM holds; DELETE FROM sessions").unwrap();
         let stream = StreamId::Session(session_id(1));
-        let mut write = file.prepare(WRITE_PLACES).unwrap();
-        put_places(&mut write, stream, known).unwrap();
-        put_places(&mut write, stream, ahead).unwrap();
+        let mut write = file.prepare(WRITE_POSITIONS).unwrap();
+        put_positions(&mut write, stream, known).unwrap();
+        put_positions(&mut write, stream, ahead).unwrap();
         let true_to = match known.last() {
             Some(last) => {
                 let sql = "SELECT global + n - 1 FROM journal WHERE global = ?1";
@@ -198,19 +198,22 @@ mod tests {
     #[tokio::test]
     async fn whatever_was_written_before_a_crash_is_there_once_after_it() {
         let data = tempfile::tempdir().unwrap();
-        let (stage, places) = lived(data.path()).await;
+        let (stage, positions) = lived(data.path()).await;
         let stream = StreamId::Session(session_id(1));
-        for known in 0..places.len() {
-            for ahead in 0..=places.len() - known {
-                let (known, rest) = places.split_at(known);
+        for known in 0..positions.len() {
+            for ahead in 0..=positions.len() - known {
+                let (known, rest) = positions.split_at(known);
                 crash(data.path(), known, &rest[..ahead]);
                 let store = SqliteStore::open(data.path(), node(1)).unwrap();
                 let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
-                let again = places_after(&file, stream, 0, 9).unwrap();
-                assert_eq!(again, places, "{} and {ahead}", known.len());
+                let again = positions_after(&file, stream, 0, 9).unwrap();
+                assert_eq!(again, positions, "{} and {ahead}", known.len());
                 let found: Vec<_> = store.load(stream).await.unwrap();
                 let found: Vec<_> = found.iter().map(|entry| entry.global).collect();
-                assert_eq!(found, places.iter().map(|place| place.global).collect::<Vec<_>>());
+                assert_eq!(
+                    found,
+                    positions.iter().map(|position| position.global).collect::<Vec<_>>()
+                );
                 for after in 0..stage.session.version {
                     let next = store.entries(Some(stream), after, 1).await.unwrap().remove(0);
                     let end = next.first + next.events.len() as u64;
@@ -226,12 +229,12 @@ mod tests {
     #[tokio::test]
     async fn a_place_that_leads_elsewhere_is_an_error_and_no_other_history() {
         let data = tempfile::tempdir().unwrap();
-        let (mut stage, places) = lived(data.path()).await;
+        let (mut stage, positions) = lived(data.path()).await;
         let stream = StreamId::Session(session_id(1));
-        for wrong in [places[4].global, 99] {
+        for wrong in [positions[4].global, 99] {
             let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
             let sql = "UPDATE streams SET first = ?1, global = ?2, more = x''";
-            file.execute(sql, params![places[0].first as i64, wrong as i64]).unwrap();
+            file.execute(sql, params![positions[0].first as i64, wrong as i64]).unwrap();
             let store = SqliteStore::open(data.path(), node(1)).unwrap();
             let read = store.load(stream).await;
             assert!(matches!(read, Err(StoreError::Unreadable(_))), "{wrong}: {read:?}");
@@ -244,10 +247,10 @@ mod tests {
     #[tokio::test]
     async fn another_history_is_noticed_at_start() {
         let data = tempfile::tempdir().unwrap();
-        let (_, places) = lived(data.path()).await;
-        let mut other = places[1..].to_vec();
+        let (_, positions) = lived(data.path()).await;
+        let mut other = positions[1..].to_vec();
         other[1].global -= 1;
-        crash(data.path(), &places[..1], &other);
+        crash(data.path(), &positions[..1], &other);
         let refused = SqliteStore::open(data.path(), node(1)).unwrap_err();
         assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}");
     }

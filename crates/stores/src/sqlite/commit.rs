@@ -5,21 +5,21 @@ use domain::time::Timestamp;
 use ports::store::{Commit, CommitError, Committed, KeptReply, OutboxItem, WriteBefore};
 use rusqlite::{CachedStatement, Connection, Statement, params};
 
-use super::cells;
+use super::columns;
+use super::commit_index::CommitPosition;
 use super::head::Head;
 use super::outbox;
-use super::places::CommitPosition;
 use super::rows::Changes;
-use super::shelf::Shelf;
+use super::write_behind::WriteBehind;
 use crate::record::{write_grant, write_row};
 
 /// A commit in the form of its rows: nothing is left to do but write.
 pub(super) struct Prepared {
     pub(super) stream: StreamId,
-    stream_cell: Vec<u8>,
+    stream_column: Vec<u8>,
     expected: u64,
     /// Named by commits that let calls start.
-    pub(super) house: Option<u64>,
+    pub(super) global_version: Option<u64>,
     count: u64,
     at_ms: i64,
     bytes: Vec<u8>,
@@ -52,9 +52,9 @@ impl Prepared {
         let (changes, grants) = Changes::of(&commit.events, commit.rows);
         Box::new(Prepared {
             stream,
-            stream_cell: cells::stream(stream),
+            stream_column: columns::stream(stream),
             expected: commit.expected,
-            house: commit.house,
+            global_version: commit.global_version,
             count: commit.events.len() as u64,
             at_ms: commit.at.as_ms(),
             bytes,
@@ -62,8 +62,8 @@ impl Prepared {
             grants: grants
                 .iter()
                 .map(|grant| GrantCells {
-                    id: cells::id(grant.id.0),
-                    session: cells::id(grant.session.0),
+                    id: columns::id(grant.id.0),
+                    session: columns::id(grant.session.0),
                     giver: grant.by.to_string(),
                     record: write_grant(grant),
                 })
@@ -81,7 +81,7 @@ impl Prepared {
         connection: &Connection,
         journal: &mut Statement<'_>,
         head: &mut Head,
-        shelf: &Shelf,
+        write_behind: &WriteBehind,
     ) -> Result<Result<Committed, CommitError>, rusqlite::Error> {
         if let Some(reply) = &self.reply
             // mutant: reply-kept-twice
@@ -89,14 +89,14 @@ impl Prepared {
         {
             return Ok(Err(CommitError::ReplyKept));
         }
-        let actual = head.version(connection, self.stream, shelf)?;
+        let actual = head.version(connection, self.stream, write_behind)?;
         // mutant: check-then-act-in-sqlite
         if actual != self.expected {
             return Ok(Err(CommitError::Conflict { actual }));
         }
-        if let Some(house) = self.house
-            // mutant: house-not-checked.sqlite
-            && head.version(connection, StreamId::Global, shelf)? != house
+        if let Some(version) = self.global_version
+            // mutant: global-version-not-checked.sqlite
+            && head.version(connection, StreamId::Global, write_behind)? != version
         {
             return Ok(Err(CommitError::GlobalStateChanged));
         }
@@ -120,9 +120,9 @@ impl Prepared {
     }
 
     /// Where it is, now that it is somewhere. Without events it is nowhere.
-    pub(super) fn place(&self, committed: Committed) -> Option<CommitPosition> {
-        let place = CommitPosition { first: self.expected + 1, global: committed.global };
-        (self.count > 0).then_some(place)
+    pub(super) fn position(&self, committed: Committed) -> Option<CommitPosition> {
+        let position = CommitPosition { first: self.expected + 1, global: committed.global };
+        (self.count > 0).then_some(position)
     }
 
     fn append(
@@ -135,7 +135,7 @@ impl Prepared {
         let (seq, hash) = chain.append(&self.bytes);
         journal.execute(params![
             (head.global + 1) as i64,
-            self.stream_cell,
+            self.stream_column,
             (self.expected + 1) as i64,
             self.count as i64,
             seq as i64,

@@ -5,11 +5,11 @@ use domain::id::StreamId;
 use domain::id_map::IdMap;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::cells;
+use super::columns;
+use super::commit_index::last_position;
 use super::error::Failure;
-use super::places::last_place;
 use super::reads::check_last;
-use super::shelf::Shelf;
+use super::write_behind::WriteBehind;
 use crate::record::Broken;
 
 /// Streams whose versions are remembered, in each of two generations. A stream that was forgotten
@@ -64,14 +64,14 @@ impl Head {
         &mut self,
         connection: &Connection,
         stream: StreamId,
-        shelf: &Shelf,
+        write_behind: &WriteBehind,
     ) -> Result<u64, rusqlite::Error> {
         if let Some(version) = self.young.get(&stream) {
             return Ok(*version);
         }
         let version = match self.old.get(&stream) {
             Some(version) => *version,
-            None => read_version(connection, stream, shelf)?,
+            None => read_version(connection, stream, write_behind)?,
         };
         self.remember(stream, version);
         Ok(version)
@@ -107,19 +107,19 @@ impl Head {
 fn read_version(
     connection: &Connection,
     stream: StreamId,
-    shelf: &Shelf,
+    write_behind: &WriteBehind,
 ) -> Result<u64, rusqlite::Error> {
-    let last = match shelf.last_of(stream) {
+    let last = match write_behind.last_of(stream) {
         // The table does not know the newest commit yet.
-        Some(place) => Some(place),
+        Some(position) => Some(position),
         // In two steps, as most streams that are asked for are new, and have none.
-        None => last_place(connection, stream)?,
+        None => last_position(connection, stream)?,
     };
     let Some(last) = last else { return Ok(0) };
     // A commit that is not there is an error, and not the beginning of another history.
     connection
         .prepare_cached("SELECT first + n - 1 FROM journal WHERE global = ?1 AND stream = ?2")?
-        .query_row(params![last.global as i64, cells::stream(stream)], |row| row.get::<_, i64>(0))
+        .query_row(params![last.global as i64, columns::stream(stream)], |row| row.get::<_, i64>(0))
         .map(|version| version as u64)
 }
 
@@ -127,7 +127,7 @@ fn read_version(
 mod tests {
     use domain::id::SessionId;
 
-    use super::super::places::CommitPosition;
+    use super::super::commit_index::CommitPosition;
     use super::super::rows::Rows;
     use super::*;
 
@@ -135,11 +135,11 @@ mod tests {
     fn a_forgotten_version_is_looked_up_and_a_remembered_one_is_not() {
         let connection = Connection::open_in_memory().unwrap();
         super::super::schema::migrate(&connection).unwrap();
-        let shelf = Shelf::default();
+        let write_behind = WriteBehind::default();
         let mut head = Head::read(&connection).unwrap();
         let stream = |number: usize| StreamId::Session(SessionId::new(1, number as u128));
         let version = |head: &mut Head, number: usize| {
-            head.version(&connection, stream(number), &shelf).unwrap()
+            head.version(&connection, stream(number), &write_behind).unwrap()
         };
         head.advance(head.chain, stream(0), 7, 1, 5);
         assert_eq!(version(&mut head, 0), 7);
@@ -158,12 +158,12 @@ mod tests {
         let stream = StreamId::Session(SessionId::new(1, 1));
         let journal = "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
                        VALUES (5, ?1, 3, 4, 2, 0, x'00', x'00')";
-        connection.execute(journal, params![cells::stream(stream)]).unwrap();
+        connection.execute(journal, params![columns::stream(stream)]).unwrap();
         let mut rows = Rows::default();
-        rows.places.insert(stream, vec![CommitPosition { first: 3, global: 5 }]);
-        let shelf = Shelf::default();
-        shelf.put(8, |shelved| shelved.merge(rows));
-        assert_eq!(read_version(&connection, stream, &shelf).unwrap(), 6);
-        assert_eq!(read_version(&connection, stream, &Shelf::default()).unwrap(), 0);
+        rows.positions.insert(stream, vec![CommitPosition { first: 3, global: 5 }]);
+        let write_behind = WriteBehind::default();
+        write_behind.put(8, |pending| pending.merge(rows));
+        assert_eq!(read_version(&connection, stream, &write_behind).unwrap(), 6);
+        assert_eq!(read_version(&connection, stream, &WriteBehind::default()).unwrap(), 0);
     }
 }

@@ -7,7 +7,7 @@ use domain::hold::Hold;
 use domain::id::HoldId;
 use rusqlite::Row;
 
-use super::cells;
+use super::columns;
 use super::error::Failure;
 use crate::record::{Broken, read_hold, read_row, read_since};
 
@@ -27,7 +27,7 @@ pub(super) struct Holds {
 
 impl Holds {
     pub(super) fn read(&mut self, row: &Row<'_>) -> Result<Arc<Hold>, Failure> {
-        let id = HoldId(cells::bits(row.get_ref(0)?.as_blob()?)?);
+        let id = HoldId(columns::bits(row.get_ref(0)?.as_blob()?)?);
         match (row.get_ref(1)?.as_blob_or_null()?, row.get_ref(4)?.as_blob_or_null()?) {
             (Some(record), None) => Ok(read_hold(record)?),
             (None, None) => self.opened(id, row).cloned(),
@@ -63,7 +63,7 @@ impl Holds {
 mod tests {
     use std::path::Path;
 
-    use domain::answer::{Answer, Scope};
+    use domain::answer::{Answer, ApprovalScope};
     use domain::event::SessionEvent;
     use domain::hold::{Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, Vote};
     use domain::outcome::ToolResult;
@@ -87,24 +87,24 @@ mod tests {
     fn written(file: &Connection, id: HoldId) -> (Option<i64>, Option<i64>) {
         let sql = "SELECT length(record), length(since) FROM holds WHERE id = ?1";
         let sizes = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        file.query_row(sql, [cells::id(id.0)], sizes).unwrap()
+        file.query_row(sql, [columns::id(id.0)], sizes).unwrap()
     }
 
     fn everything() -> HoldQuery {
         HoldQuery::all(Viewer::Everything, 1_000)
     }
 
-    /// Reads a list: then nothing is left on the shelf.
+    /// Reads a list: then nothing is left in the write-behind.
     async fn listed(store: &SqliteStore) -> Vec<Arc<Hold>> {
         let mut listed = store.holds(everything()).await.unwrap();
-        assert!(store.shelf.is_empty());
+        assert!(store.write_behind.is_empty());
         listed.reverse();
         listed
     }
 
     fn vote(hold: &Hold) -> Arc<Vote> {
         Arc::new(Vote {
-            answer: Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+            answer: Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None },
             by: PersonId::new("bob"),
             at: at(9),
             via: "web".into(),
@@ -165,7 +165,7 @@ mod tests {
         assert!(record.is_some() && since.is_none(), "another question is written down whole");
         assert_eq!(written(&file, hold_id(3)), (None, None), "it is as it was opened");
 
-        // What has left the shelf is not known as it was opened, and what is whole stays whole.
+        // What has left the write-behind is not known as it was opened, and what is whole stays whole.
         let events =
             vec![approved(&stage, hold_id(2)), approved(&stage, hold_id(3)), ended(hold_id(1))];
         let later = stage.commit(events, person("bob"));
@@ -182,29 +182,29 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_hold_was_opened_as_is_kept_in_mind_while_it_is_written_away() {
-        use super::super::places::CommitPosition;
+        use super::super::commit_index::CommitPosition;
         use super::super::rows::{Changes, Rows};
-        use super::super::shelf::{FlushAmount, Shelf};
+        use super::super::write_behind::{FlushAmount, WriteBehind};
         use domain::id::StreamId;
         let mut stage = Stage::new(session_id(1), node(1));
         let stream = StreamId::Session(session_id(1));
-        let mut place = CommitPosition { first: 1, global: 1 };
+        let mut position = CommitPosition { first: 1, global: 1 };
         let mut put = |rows: &mut Rows, commit: ports::store::Commit| {
             let (changes, _) = Changes::of(&commit.events, commit.rows);
-            rows.add(changes, stream, Some(place));
-            place = CommitPosition { first: place.first + 9, global: place.global + 9 };
+            rows.add(changes, stream, Some(position));
+            position = CommitPosition { first: position.first + 9, global: position.global + 9 };
         };
-        let shelf = Shelf::default();
-        shelf.put(9, |rows| put(rows, stage.open(person("ana"))));
-        shelf.put(18, |rows| put(rows, stage.ask(1, hold_id(1), audience(&["bob"], &[]))));
+        let write_behind = WriteBehind::default();
+        write_behind.put(9, |rows| put(rows, stage.open(person("ana"))));
+        write_behind.put(18, |rows| put(rows, stage.ask(1, hold_id(1), audience(&["bob"], &[]))));
         // So far behind that a part is written away; and then something happens.
-        let part = shelf.part(1, 1 << 20);
+        let part = write_behind.part(1, 1 << 20);
         assert!(matches!(part, FlushAmount::Some(_)));
         let decided = stage.commit(vec![approved(&stage, hold_id(1))], person("bob"));
-        shelf.put(27, |rows| put(rows, decided));
-        assert!(shelf.holds()[0].opened.is_none());
-        shelf.written(part, 1 << 20);
-        let opened = shelf.holds().remove(0).opened.unwrap();
+        write_behind.put(27, |rows| put(rows, decided));
+        assert!(write_behind.holds()[0].opened.is_none());
+        write_behind.written(part, 1 << 20);
+        let opened = write_behind.holds().remove(0).opened.unwrap();
         assert_eq!((opened.global, opened.hold.is_pending()), (10, true));
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let file = database(data.path());
         let damage = |number, sql: &str| {
             let sql = format!("UPDATE holds SET {sql} WHERE id = ?1");
-            assert_eq!(file.execute(&sql, [cells::id(hold_id(number).0)]).unwrap(), 1);
+            assert_eq!(file.execute(&sql, [columns::id(hold_id(number).0)]).unwrap(), 1);
         };
         damage(1, "since = CAST(replace(since, '\"v\":1', '\"v\":9') AS BLOB)");
         damage(2, "record = since");

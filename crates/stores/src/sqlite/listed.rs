@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
-use super::{audience, cells};
+use super::{audience, columns};
 use crate::record::Broken;
 
 /// To be selected from `holds h`.
@@ -44,11 +44,11 @@ pub(super) fn facts(row: &Row<'_>) -> Result<HoldFacts, Failure> {
         Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_ms))
     };
     let (state, risk): (i64, i64) = (row.get(1)?, row.get(2)?);
-    let state = HoldStateName::ALL.into_iter().find(|known| cells::state_code(*known) == state);
-    let risk = Risk::ALL.into_iter().find(|known| cells::risk_code(*known) == risk);
+    let state = HoldStateName::ALL.into_iter().find(|known| columns::state_code(*known) == state);
+    let risk = Risk::ALL.into_iter().find(|known| columns::risk_code(*known) == risk);
     let text = |column| -> Result<_, Failure> { Ok(row.get_ref(column)?.as_str_or_null()?) };
     Ok(HoldFacts {
-        id: HoldId(cells::bits(row.get_ref(0)?.as_blob()?)?),
+        id: HoldId(columns::bits(row.get_ref(0)?.as_blob()?)?),
         state: state.ok_or_else(|| damaged("known state"))?,
         risk: risk.ok_or_else(|| damaged("known risk"))?,
         tool: text(3)?.map(Into::into),

@@ -13,7 +13,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::audience;
-use super::cells::{self, SESSION_COLUMNS, session_row};
+use super::columns::{self, SESSION_COLUMNS, session_row};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
 use super::listed::{FACT_COLUMNS, facts};
@@ -226,11 +226,11 @@ fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
     let mut sql =
         Sql::new(&format!("SELECT {columns} FROM {holds} INDEXED BY {index} {journal} WHERE 1"));
     if let Some(session) = query.session {
-        sql.is("h.session", cells::id(session.0).to_vec());
+        sql.is("h.session", columns::id(session.0).to_vec());
     }
     // Only what waits has urgency.
     match (query.state, query.order) {
-        (Some(state), _) => sql.and(&format!("h.state = {}", cells::state_code(state))),
+        (Some(state), _) => sql.and(&format!("h.state = {}", columns::state_code(state))),
         (None, HoldOrder::Urgency) => sql.and("h.state = 0"),
         (None, _) => {}
     }
@@ -238,13 +238,13 @@ fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
         sql.and("h.state <> 0");
     }
     if let Some(kind) = query.kind {
-        sql.is("h.kind", cells::kind_code(kind));
+        sql.is("h.kind", columns::kind_code(kind));
     }
     if let Some(risk) = query.risk {
-        sql.is("h.risk", cells::risk_code(risk));
+        sql.is("h.risk", columns::risk_code(risk));
     }
     if let Some(risk) = query.risk_below {
-        let code = sql.value(cells::risk_code(risk));
+        let code = sql.value(columns::risk_code(risk));
         sql.and(&format!("h.risk < {code}"));
     }
     for (column, wanted) in
@@ -275,7 +275,7 @@ fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
     }
     in_time(&mut sql, query);
     if let Some(after) = query.after {
-        let id = sql.value(cells::id(after.0).to_vec());
+        let id = sql.value(columns::id(after.0).to_vec());
         let is_after = match query.order {
             HoldOrder::Newest => format!("h.id < {id}"),
             HoldOrder::Oldest => format!("h.id > {id}"),
@@ -293,7 +293,7 @@ fn filter_holds(columns: &str, index: &str, query: &HoldQuery) -> Option<Sql> {
 
 fn in_time(sql: &mut Sql, query: &HoldQuery) {
     if let Some(from) = query.from {
-        let from = sql.value(cells::id(from.0).to_vec());
+        let from = sql.value(columns::id(from.0).to_vec());
         sql.and(&format!("h.id >= {from}"));
     }
     if let Some(since) = query.decided_since {
@@ -325,7 +325,7 @@ pub(super) fn sessions(
         }
     }
     if let Some(after) = query.after {
-        let place = sql.value(cells::id(after.0).to_vec());
+        let place = sql.value(columns::id(after.0).to_vec());
         sql.and(&format!("s.id < {place}"));
     }
     if sees_session(&mut sql, &query.viewer, "s.id", "s.creator", None).is_none() {

@@ -1,13 +1,16 @@
 //! The store in one file: SQLite with one writer thread and a few readers.
 
 mod audience;
+mod aux_write;
+mod batch_wait;
 mod catch_up;
-mod cells;
+mod columns;
 mod commit;
-mod company;
+mod commit_index;
 mod connection;
 mod directory;
 mod error;
+mod files;
 mod head;
 mod holds;
 mod kept_checkpoints;
@@ -15,21 +18,19 @@ mod listed;
 mod lists;
 mod notes;
 mod outbox;
-mod places;
 mod queue;
 mod reader;
 mod reads;
 mod rows;
 mod schema;
 mod sealed;
-mod shelf;
-mod side;
 mod store;
 #[cfg(test)]
 mod tampered;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod write_behind;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -46,15 +47,16 @@ use tokio::sync::oneshot;
 
 pub use directory::OpenError;
 
+use aux_write::{AuxOutcome, AuxWrite};
 use connection::{DatabaseSource, check_durability};
 use directory::Directory;
+use files::FileFolder;
 use kept_checkpoints::KeptCheckpoints;
 use queue::Queue;
 use reader::{READERS, Readers};
 use schema::DatabaseKind;
-use shelf::Shelf;
-use side::{Done, Side};
 use transaction::{Open, QueuedWrite, WriteJob};
+use write_behind::WriteBehind;
 use writer::{QUIET, SqliteWriter};
 
 /// Writes that may wait for the writer; whoever comes next waits outside.
@@ -68,7 +70,8 @@ pub struct SqliteStore {
     key: PublicKey,
     writes: Arc<Queue<QueuedWrite>>,
     readers: Readers,
-    shelf: Arc<Shelf>,
+    write_behind: Arc<WriteBehind>,
+    files: Arc<FileFolder>,
     unvouched: Option<u64>,
     threads: Mutex<Threads>,
 }
@@ -118,8 +121,8 @@ impl SqliteStore {
         if known.is_none() {
             keep_key(&connection, key).map_err(|e| OpenError::sqlite(&source.database, &e))?;
         }
-        let shelf = Arc::<Shelf>::default();
-        let open = Open::new(connection, &shelf).map_err(|failure| OpenError::Damaged {
+        let write_behind = Arc::<WriteBehind>::default();
+        let open = Open::new(connection, &write_behind).map_err(|failure| OpenError::Damaged {
             path: source.database.clone(),
             why: StoreError::from(failure).to_string(),
         })?;
@@ -132,19 +135,22 @@ impl SqliteStore {
             source: source.clone(),
             signer: Arc::new(signer),
             queue: writes.clone(),
-            shelf: shelf.clone(),
+            write_behind: write_behind.clone(),
             quiet,
             open: Some(open),
             kept,
         };
         let readers = Readers::new();
+        let files = FileFolder::open(&source.database)
+            .map_err(|error| OpenError::io(&source.database, error))?;
         let store = SqliteStore {
             node,
+            files: Arc::new(files),
             database: source.database.clone(),
             key,
             writes,
             readers: readers.clone(),
-            shelf,
+            write_behind,
             unvouched,
             threads: Mutex::new(Threads {
                 writer: Some(spawn("store-writer", &source, move || writer.run())?),
@@ -192,13 +198,13 @@ impl SqliteStore {
 
     /// What is read from the tables must be in them. An error means that nobody can say.
     async fn tables(&self) -> Result<&Readers, StoreError> {
-        if !self.shelf.is_empty() {
-            self.side(Side::Shelve).await?;
+        if !self.write_behind.is_empty() {
+            self.aux_write(AuxWrite::FlushTables).await?;
         }
         Ok(&self.readers)
     }
 
-    /// For lists that people look at, which lay the shelf over what they read: while the disk does not
+    /// For lists that people look at, which lay the write-behind over what they read: while the disk does not
     /// let the tables follow, nothing new can happen, but what there is can be seen.
     async fn tables_as_they_are(&self) -> &Readers {
         if let Err(error) = self.tables().await {
@@ -211,7 +217,7 @@ impl SqliteStore {
     /// if nothing is there that nobody was told of, nothing was changed.
     async fn known(&self, is_in_doubt: bool) -> Result<&Readers, StoreError> {
         if is_in_doubt {
-            let known_to = self.shelf.known_to();
+            let known_to = self.write_behind.known_to();
             let has_more = move |connection: &Connection| reads::entries(connection, known_to, 1);
             if !self.readers.read(has_more).await?.is_empty() {
                 return self.tables().await;
@@ -220,9 +226,9 @@ impl SqliteStore {
         Ok(&self.readers)
     }
 
-    async fn side(&self, side: Side) -> Result<Done, StoreError> {
+    async fn aux_write(&self, write: AuxWrite) -> Result<AuxOutcome, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job = WriteJob::Side { side, reply };
+        let job = WriteJob::Aux { write, reply };
         if self.writes.push(QueuedWrite::Ready(Box::new(job))).await.is_err() {
             return Err(shutting_down());
         }

@@ -1,18 +1,18 @@
-//! The outbox: what leaves for the outside, and whose turn it is.
+//! The outbox: what leaves for the outside, and which lane is due.
 
 use domain::id::NodeId;
 use domain::time::Timestamp;
 use ports::store::{
-    OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxLease, OutboxOrder, OutboxTurn,
+    DueLane, OutboxChange, OutboxItem, OutboxKind, OutboxLane, OutboxLease, OutboxOrder,
     OutboxWrite,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use super::cells;
+use super::columns;
 use super::error::Failure;
 use super::notes;
-use crate::turns::{LaneItems, candidate, ends_lease, turn_at};
+use crate::lane_order::{LaneItems, candidate, ends_lease, lane_due_at};
 
 const COLUMNS: &str = "queue, key, kind, lane, order_at, order_number, due_at, lease_owner, \
                        lease_until, attempts, version, payload";
@@ -83,7 +83,7 @@ fn apply(
     Ok(())
 }
 
-/// Writes down when it is a lane's turn.
+/// Writes down when a lane is due.
 fn settle(
     connection: &Connection,
     lane: &OutboxLane,
@@ -105,14 +105,14 @@ fn settle(
         .query_row(params![lane.queue, lane.in_order, lane.name], |row| row.get(0))
         .optional()?
         .map(Timestamp::from_ms);
-    let turn = turn_at(&next, before, was_served, now);
-    if before != Some(turn) {
+    let due_at = lane_due_at(&next, before, was_served, now);
+    if before != Some(due_at) {
         connection
             .prepare_cached(
                 "INSERT INTO outbox_lanes (queue, in_order, lane, due_at) VALUES (?1, ?2, ?3, ?4) \
                  ON CONFLICT (queue, in_order, lane) DO UPDATE SET due_at = excluded.due_at",
             )?
-            .execute(params![lane.queue, lane.in_order, lane.name, turn.as_ms()])?;
+            .execute(params![lane.queue, lane.in_order, lane.name, due_at.as_ms()])?;
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ fn insert(connection: &Connection, item: &OutboxItem) -> Result<(), rusqlite::Er
              lease_owner, lease_until, attempts, version, payload) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11)",
         )?
-        .execute(cells_of(item))
+        .execute(column_values(item))
         .map(drop)
 }
 
@@ -135,11 +135,11 @@ fn update(connection: &Connection, item: &OutboxItem) -> Result<(), rusqlite::Er
              due_at = ?7, lease_owner = ?8, lease_until = ?9, attempts = ?10, payload = ?11, \
              version = version + 1 WHERE queue = ?1 AND key = ?2",
         )?
-        .execute(cells_of(item))
+        .execute(column_values(item))
         .map(drop)
 }
 
-fn cells_of(item: &OutboxItem) -> impl Params + '_ {
+fn column_values(item: &OutboxItem) -> impl Params + '_ {
     (
         &item.queue,
         &item.key,
@@ -148,7 +148,7 @@ fn cells_of(item: &OutboxItem) -> impl Params + '_ {
         item.order.map(|order| order.at.as_ms()),
         item.order.map(|order| order.number),
         item.due_at.as_ms(),
-        item.lease.map(|lease| cells::id(lease.owner.0)),
+        item.lease.map(|lease| columns::id(lease.owner.0)),
         item.lease.map(|lease| lease.until.as_ms()),
         item.attempts,
         &item.payload,
@@ -175,19 +175,19 @@ pub(super) fn item(
     find_item(connection, "queue = ?1 AND key = ?2", "key", params![queue, key])
 }
 
-pub(super) fn turns(
+pub(super) fn lanes(
     connection: &Connection,
     queue: &str,
     in_order: bool,
     limit: usize,
-) -> Result<Vec<OutboxTurn>, Failure> {
+) -> Result<Vec<DueLane>, Failure> {
     let mut select = connection.prepare_cached(
         "SELECT lane, due_at FROM outbox_lanes WHERE queue = ?1 AND in_order = ?2 \
          ORDER BY due_at, lane LIMIT ?3",
     )?;
     let found = select.query_map(params![queue, in_order, limit as i64], |row| {
         let lane = OutboxLane { queue: queue.to_owned(), in_order, name: row.get(0)? };
-        Ok(OutboxTurn { lane, due_at: Timestamp::from_ms(row.get(1)?) })
+        Ok(DueLane { lane, due_at: Timestamp::from_ms(row.get(1)?) })
     })?;
     Ok(found.collect::<Result<_, _>>()?)
 }
@@ -316,6 +316,7 @@ fn kind_code(kind: OutboxKind) -> i64 {
         OutboxKind::Prompt => 1,
         OutboxKind::Repaint => 2,
         OutboxKind::Text => 3,
+        OutboxKind::Notice => 4,
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::Semaphore;
 
-use super::company::{self, Company};
+use super::batch_wait::{self, BatchWait};
 
 pub(super) struct Queue<T> {
     room: Semaphore,
@@ -89,16 +89,16 @@ impl<T> Queue<T> {
         self.take_with(items_max, patience, None)
     }
 
-    /// The same; what is there waits for company. For a queue that one thread takes from.
+    /// The same; what is there waits for batch_wait. For a queue that one thread takes from.
     pub(super) fn take_with(
         &self,
         items_max: usize,
         patience: Option<Duration>,
-        company: Option<Company>,
+        batch_wait: Option<BatchWait>,
     ) -> Dequeued<T> {
         let mut inner = self.lock();
-        if let Some(company) = company {
-            inner = self.await_company(inner, company);
+        if let Some(batch_wait) = batch_wait {
+            inner = self.await_company(inner, batch_wait);
         }
         loop {
             if !inner.items.is_empty() {
@@ -132,11 +132,11 @@ impl<T> Queue<T> {
     fn await_company<'a>(
         &self,
         mut inner: MutexGuard<'a, QueueInner<T>>,
-        company: Company,
+        batch_wait: BatchWait,
     ) -> MutexGuard<'a, QueueInner<T>> {
-        inner.worth = company.count;
-        while inner.items.len() < company.count && !inner.is_closed {
-            let left = company.until.saturating_duration_since(company::now());
+        inner.worth = batch_wait.count;
+        while inner.items.len() < batch_wait.count && !inner.is_closed {
+            let left = batch_wait.until.saturating_duration_since(batch_wait::now());
             if left.is_zero() {
                 break;
             }
@@ -237,18 +237,18 @@ mod tests {
         assert!(matches!(queue.take(9, None), Dequeued::Abandoned));
     }
 
-    fn company(count: usize, within: Duration) -> Option<Company> {
-        Some(Company { count, until: company::now() + within })
+    fn batch_wait(count: usize, within: Duration) -> Option<BatchWait> {
+        Some(BatchWait { count, until: batch_wait::now() + within })
     }
 
     /// A thread that takes, once it sleeps.
     fn sleeping(
         queue: &Arc<Queue<u8>>,
-        company: Option<Company>,
+        batch_wait: Option<BatchWait>,
     ) -> std::thread::JoinHandle<Vec<u8>> {
         let taking = {
             let queue = queue.clone();
-            std::thread::spawn(move || items(queue.take_with(9, None, company)))
+            std::thread::spawn(move || items(queue.take_with(9, None, batch_wait)))
         };
         while queue.lock().asleep == 0 {
             std::thread::yield_now();
@@ -262,7 +262,7 @@ mod tests {
     async fn what_is_there_waits_for_company() {
         let queue = Arc::new(Queue::new(4));
         queue.push(1).await.unwrap();
-        let taking = sleeping(&queue, company(3, LONG));
+        let taking = sleeping(&queue, batch_wait(3, LONG));
         queue.push(2).await.unwrap();
         assert_eq!(queue.len(), 2, "not yet");
         queue.push(3).await.unwrap();
@@ -273,7 +273,7 @@ mod tests {
     async fn company_that_does_not_come_is_not_waited_for_again() {
         let queue = Arc::new(Queue::new(4));
         queue.push(1).await.unwrap();
-        assert_eq!(items(queue.take_with(9, None, company(3, Duration::from_millis(1)))), [1]);
+        assert_eq!(items(queue.take_with(9, None, batch_wait(3, Duration::from_millis(1)))), [1]);
         let taking = sleeping(&queue, None);
         queue.push(2).await.unwrap();
         assert_eq!(taking.join().unwrap(), [2], "one is enough to wake it");
@@ -284,7 +284,7 @@ mod tests {
         for end in [Queue::close, Queue::abandon] {
             let queue = Arc::new(Queue::new(4));
             queue.push(1).await.unwrap();
-            let taking = sleeping(&queue, company(2, LONG));
+            let taking = sleeping(&queue, batch_wait(2, LONG));
             end(&queue);
             assert!(taking.join().unwrap().len() <= 1);
         }

@@ -9,11 +9,11 @@ use domain::time::Timestamp;
 use ports::store::{AuditEntry, Entry, KeptReply, SessionRow};
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use super::cells::{self, SESSION_COLUMNS, session_row};
+use super::columns::{self, SESSION_COLUMNS, session_row};
+use super::commit_index::{CommitPosition, positions_after};
 use super::error::Failure;
 use super::holds::{HOLD_COLUMNS, HOLDS, Holds};
-use super::places::{CommitPosition, places_after};
-use super::shelf::Newest;
+use super::write_behind::Newest;
 use crate::record::{Broken, read_row};
 
 /// Every row, in order.
@@ -62,7 +62,7 @@ macro_rules! entry_columns {
 fn entry(row: &Row<'_>) -> Result<Entry, Failure> {
     let entry = read_row(row.get_ref(1)?.as_blob()?, row.get::<_, i64>(0)? as u64)?;
     // mutant: the-stream-of-a-commit-is-believed begins
-    let agree = row.get_ref(2)?.as_blob()? == cells::stream(entry.stream)
+    let agree = row.get_ref(2)?.as_blob()? == columns::stream(entry.stream)
         && row.get::<_, i64>(3)? as u64 == entry.first
     // mutant: the-stream-of-a-commit-is-believed ends
         // mutant: the-time-of-a-commit-is-believed begins
@@ -114,12 +114,12 @@ pub(super) fn entries_of(
 ) -> Result<Vec<Entry>, Failure> {
     let after = position(after) as u64;
     let mut found = Vec::new();
-    let places = places_after(connection, stream, after, limit)?;
-    add(connection, stream, &places, after, limit, &mut found)?;
+    let positions = positions_after(connection, stream, after, limit)?;
+    add(connection, stream, &positions, after, limit, &mut found)?;
     // They came into the table meanwhile, perhaps.
     let last = found.last().map_or(0, |entry| entry.first);
-    let known = newest.places.partition_point(|place| place.first <= last);
-    add(connection, stream, &newest.places[known..], after, limit, &mut found)?;
+    let known = newest.positions.partition_point(|position| position.first <= last);
+    add(connection, stream, &newest.positions[known..], after, limit, &mut found)?;
     // Behind what anybody was told of there is nothing, unless the fate of a commit was unknown.
     let last = found.last().map_or(0, |entry| entry.first);
     let unknown = query_all(
@@ -129,7 +129,7 @@ pub(super) fn entries_of(
             entry_columns!(),
             " FROM journal WHERE global > ?1 AND stream = ?2 ORDER BY global"
         ),
-        params![newest.known_to as i64, cells::stream(stream)],
+        params![newest.known_to as i64, columns::stream(stream)],
         entry,
     )?;
     let unknown = unknown.into_iter().filter(|entry| entry.first > last && reaches(entry, after));
@@ -142,11 +142,11 @@ fn reaches(entry: &Entry, after: u64) -> bool {
     entry.first + entry.events.len() as u64 > after + 1
 }
 
-/// The commits in these places that have events after a position.
+/// The commits in these positions that have events after a position.
 fn add(
     connection: &Connection,
     stream: StreamId,
-    places: &[CommitPosition],
+    positions: &[CommitPosition],
     after: u64,
     limit: usize,
     found: &mut Vec<Entry>,
@@ -156,14 +156,14 @@ fn add(
         entry_columns!(),
         " FROM journal WHERE global = ?1"
     ))?;
-    for (index, place) in places.iter().enumerate() {
+    for (index, position) in positions.iter().enumerate() {
         // It ends where the next one begins; the last one may end anywhere.
-        let is_over = places.get(index + 1).is_some_and(|next| next.first <= after + 1);
+        let is_over = positions.get(index + 1).is_some_and(|next| next.first <= after + 1);
         if found.len() < limit && !is_over {
-            let mut rows = journal.query(params![place.global as i64])?;
+            let mut rows = journal.query(params![position.global as i64])?;
             let entry = rows.next()?.map(entry).transpose()?;
             // mutant: a-commit-from-elsewhere
-            let is_here = |entry: &Entry| entry.stream == stream && entry.first == place.first;
+            let is_here = |entry: &Entry| entry.stream == stream && entry.first == position.first;
             // Somebody else's commit must not become part of this history, nor may one be left out.
             let Some(entry) = entry.filter(is_here) else {
                 return Err(
@@ -207,7 +207,7 @@ pub(super) fn last(connection: &Connection) -> Result<(u64, Option<Timestamp>), 
 pub(super) fn hold(connection: &Connection, id: HoldId) -> Result<Option<Arc<Hold>>, Failure> {
     let (holds, journal) = HOLDS;
     let sql = format!("SELECT {HOLD_COLUMNS} FROM {holds} {journal} WHERE h.id = ?1");
-    query_one(connection, &sql, params![cells::id(id.0)], |row| Holds::default().read(row))
+    query_one(connection, &sql, params![columns::id(id.0)], |row| Holds::default().read(row))
 }
 
 pub(super) fn session(
@@ -215,7 +215,7 @@ pub(super) fn session(
     id: SessionId,
 ) -> Result<Option<SessionRow>, Failure> {
     let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions s WHERE s.id = ?1");
-    query_one(connection, &sql, params![cells::id(id.0)], session_row)
+    query_one(connection, &sql, params![columns::id(id.0)], session_row)
 }
 
 pub(super) fn session_of_run(
@@ -223,8 +223,8 @@ pub(super) fn session_of_run(
     run: RunId,
 ) -> Result<Option<SessionId>, Failure> {
     let sql = "SELECT session FROM runs WHERE id = ?1";
-    query_one(connection, sql, params![cells::id(run.0)], |row| {
-        Ok(SessionId(cells::bits(row.get_ref(0)?.as_blob()?)?))
+    query_one(connection, sql, params![columns::id(run.0)], |row| {
+        Ok(SessionId(columns::bits(row.get_ref(0)?.as_blob()?)?))
     })
 }
 
@@ -270,8 +270,8 @@ pub(super) fn due(
         && let Some(row) = rows.next()?
     {
         let stream = match row.get_ref(0)?.as_blob_or_null()? {
-            Some(session) => StreamId::Session(SessionId(cells::bits(session)?)),
-            None => StreamId::ExternalHold(HoldId(cells::bits(row.get_ref(1)?.as_blob()?)?)),
+            Some(session) => StreamId::Session(SessionId(columns::bits(session)?)),
+            None => StreamId::ExternalHold(HoldId(columns::bits(row.get_ref(1)?.as_blob()?)?)),
         };
         if !found.contains(&stream) {
             found.push(stream);
@@ -293,15 +293,15 @@ pub(super) fn sessions_with_work(
     after: Option<SessionId>,
     limit: usize,
 ) -> Result<Vec<(SessionId, NodeId)>, Failure> {
-    let after = after.map_or([0; 16], |id| cells::id(id.0));
+    let after = after.map_or([0; 16], |id| columns::id(id.0));
     query_all(
         connection,
         "SELECT id, owner FROM sessions INDEXED BY sessions_owing \
          WHERE owes = 1 AND id > ?1 ORDER BY id LIMIT ?2",
         params![after, number(limit)],
         |row| {
-            let id = SessionId(cells::bits(row.get_ref(0)?.as_blob()?)?);
-            Ok((id, NodeId(cells::bits(row.get_ref(1)?.as_blob()?)?)))
+            let id = SessionId(columns::bits(row.get_ref(0)?.as_blob()?)?);
+            Ok((id, NodeId(columns::bits(row.get_ref(1)?.as_blob()?)?)))
         },
     )
 }

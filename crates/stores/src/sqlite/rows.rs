@@ -11,8 +11,8 @@ use domain::id_map::IdMap;
 use ports::store::{HoldQuery, SessionRow, StreamRows};
 use rusqlite::{Connection, Statement, params};
 
-use super::cells;
-use super::places::{CommitPosition, WRITE_PLACES, put_places};
+use super::columns;
+use super::commit_index::{CommitPosition, WRITE_POSITIONS, put_positions};
 use crate::record::key_of;
 use crate::wish::Wish;
 
@@ -23,7 +23,7 @@ pub(super) struct Rows {
     pub(super) runs: IdMap<RunId, SessionId>,
     pub(super) holds: IdMap<HoldId, HoldRow>,
     /// Where the commits of a stream are, oldest first.
-    pub(super) places: IdMap<StreamId, Vec<CommitPosition>>,
+    pub(super) positions: IdMap<StreamId, Vec<CommitPosition>>,
 }
 
 #[derive(Clone)]
@@ -55,10 +55,10 @@ impl RowKey {
     /// What writes such a row.
     fn statement(self) -> &'static str {
         match self {
-            RowKey::Stream(_) => WRITE_PLACES,
-            RowKey::Session(_) => cells::WRITE_SESSION,
+            RowKey::Stream(_) => WRITE_POSITIONS,
+            RowKey::Session(_) => columns::WRITE_SESSION,
             RowKey::Run(_) => "INSERT OR IGNORE INTO runs (id, session) VALUES (?1, ?2)",
-            RowKey::Hold(_) => cells::WRITE_HOLD,
+            RowKey::Hold(_) => columns::WRITE_HOLD,
         }
     }
 }
@@ -113,23 +113,24 @@ pub(super) fn run_of(event: &Event) -> Option<RunId> {
 }
 
 impl Rows {
-    /// What a commit at this place changes, over what was there before.
+    /// What a commit at this position changes, over what was there before.
     pub(super) fn add(
         &mut self,
         changes: Changes,
         stream: StreamId,
-        place: Option<CommitPosition>,
+        position: Option<CommitPosition>,
     ) {
         if let Some((session, runs)) = changes.session {
             self.runs.extend(runs.into_iter().map(|run| (run, session.id)));
             self.sessions.insert(session.id, session);
         }
         for (row, opened) in changes.holds {
-            let opened =
-                opened.zip(place).map(|(hold, place)| Opened { hold, global: place.global });
+            let opened = opened
+                .zip(position)
+                .map(|(hold, position)| Opened { hold, global: position.global });
             self.put_hold(HoldRow { opened, ..row });
         }
-        self.places.entry(stream).or_default().extend(place);
+        self.positions.entry(stream).or_default().extend(position);
     }
 
     pub(super) fn put_hold(&mut self, mut row: HoldRow) {
@@ -155,14 +156,14 @@ impl Rows {
         self.sessions.extend(newer.sessions);
         self.runs.extend(newer.runs);
         newer.holds.into_values().for_each(|row| self.put_hold(row));
-        for (stream, places) in newer.places {
-            self.places.entry(stream).or_default().extend(places);
+        for (stream, positions) in newer.positions {
+            self.positions.entry(stream).or_default().extend(positions);
         }
     }
 
     pub(super) fn has(&self, key: RowKey) -> bool {
         match key {
-            RowKey::Stream(stream) => self.places.contains_key(&stream),
+            RowKey::Stream(stream) => self.positions.contains_key(&stream),
             RowKey::Session(session) => self.sessions.contains_key(&session),
             RowKey::Run(run) => self.runs.contains_key(&run),
             RowKey::Hold(hold) => self.holds.contains_key(&hold),
@@ -175,13 +176,13 @@ impl Rows {
 
     /// Of a stream's commits, however many, as one.
     pub(super) fn len(&self) -> usize {
-        self.sessions.len() + self.runs.len() + self.holds.len() + self.places.len()
+        self.sessions.len() + self.runs.len() + self.holds.len() + self.positions.len()
     }
 
     /// All of them, neighbours in a table beside each other: so a page is touched once.
     pub(super) fn keys(&self) -> Vec<RowKey> {
         let mut keys = Vec::with_capacity(self.len());
-        keys.extend(self.places.keys().map(|stream| RowKey::Stream(*stream)));
+        keys.extend(self.positions.keys().map(|stream| RowKey::Stream(*stream)));
         keys.extend(self.sessions.keys().map(|session| RowKey::Session(*session)));
         keys.extend(self.runs.keys().map(|run| RowKey::Run(*run)));
         keys.extend(self.holds.keys().map(|hold| RowKey::Hold(*hold)));
@@ -201,21 +202,21 @@ impl Rows {
     fn write_one(&self, statement: &mut Statement<'_>, key: RowKey) -> rusqlite::Result<()> {
         match key {
             RowKey::Session(id) => match self.sessions.get(&id) {
-                Some(row) => cells::put_session(statement, row),
+                Some(row) => columns::put_session(statement, row),
                 None => Ok(()),
             },
             RowKey::Hold(id) => match self.holds.get(&id) {
-                Some(row) => cells::put_hold(statement, row),
+                Some(row) => columns::put_hold(statement, row),
                 None => Ok(()),
             },
             RowKey::Run(run) => match self.runs.get(&run) {
                 Some(session) => {
-                    statement.execute(params![cells::id(run.0), cells::id(session.0)]).map(drop)
+                    statement.execute(params![columns::id(run.0), columns::id(session.0)]).map(drop)
                 }
                 None => Ok(()),
             },
-            RowKey::Stream(stream) => match self.places.get(&stream) {
-                Some(places) => put_places(statement, stream, places),
+            RowKey::Stream(stream) => match self.positions.get(&stream) {
+                Some(positions) => put_positions(statement, stream, positions),
                 None => Ok(()),
             },
         }

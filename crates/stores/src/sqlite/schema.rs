@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_inbox.sql"),
     include_str!("migrations/0003_tables_follow.sql"),
@@ -15,6 +15,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/0009_login_origins.sql"),
     include_str!("migrations/0010_outbox.sql"),
     include_str!("migrations/0011_lists.sql"),
+    include_str!("migrations/0012_files.sql"),
 ];
 
 /// The version that this program writes, and the newest that it knows.
@@ -114,15 +115,19 @@ mod tests {
             (4, x'4801', 3, 3, 3, 0, x'00', x'00')";
         connection.execute_batch(rows).unwrap();
         migrate(&connection).unwrap();
-        let places: i64 = connection
+        let positions: i64 = connection
             .query_row(
                 "SELECT count(*) FROM streams s JOIN journal j USING (stream, first, global)",
                 [],
                 |row| row.get(0),
             )
             .unwrap();
-        assert_eq!(places, 3);
-        assert_eq!(super::super::shelf::tables_at(&connection).unwrap(), 6, "and none is behind");
+        assert_eq!(positions, 3);
+        assert_eq!(
+            super::super::write_behind::tables_at(&connection).unwrap(),
+            6,
+            "and none is behind"
+        );
     }
 
     #[test]
@@ -138,9 +143,14 @@ mod tests {
                 (x'48', 1, 1), (x'48', 2, 3), (x'48', 3, 5), (x'48', 4, 6)";
         connection.execute_batch(rows).unwrap();
         migrate(&connection).unwrap();
-        let left =
-            super::super::places::places_after(&connection, domain::id::StreamId::Global, 0, 9);
-        let left: Vec<_> = left.unwrap().iter().map(|place| (place.first, place.global)).collect();
+        let left = super::super::commit_index::positions_after(
+            &connection,
+            domain::id::StreamId::Global,
+            0,
+            9,
+        );
+        let left: Vec<_> =
+            left.unwrap().iter().map(|position| (position.first, position.global)).collect();
         assert_eq!(left, [(1, 1), (2, 3)], "the rest is in the journal");
     }
 
@@ -160,9 +170,9 @@ mod tests {
         assert_eq!(keys, [("b", 0), ("a", 3)]);
         assert_eq!(found[1].payload, 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128.to_be_bytes());
         assert_eq!(found[1].kind, ports::store::OutboxKind::Callback);
-        let turns = super::super::outbox::turns(&connection, "callbacks", false, 9).unwrap();
-        let turns: Vec<_> = turns.iter().map(|turn| (&*turn.lane.name, turn.due_at)).collect();
-        assert_eq!(turns, [("b", at(10)), ("a", at(20))]);
+        let lanes = super::super::outbox::lanes(&connection, "callbacks", false, 9).unwrap();
+        let lanes: Vec<_> = lanes.iter().map(|due| (&*due.lane.name, due.due_at)).collect();
+        assert_eq!(lanes, [("b", at(10)), ("a", at(20))]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use domain::secret::{Sealed, SecretValue};
 use domain::time::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::cells;
+use super::columns;
 use super::error::Failure;
 use crate::record::Broken;
 
@@ -17,9 +17,9 @@ pub(super) fn put(connection: &Connection, sealed: &[Sealed]) -> Result<(), rusq
     )?;
     for one in sealed {
         insert.execute(params![
-            cells::id(one.id.0),
-            cells::stream(one.scope),
-            cells::id(one.hold.0),
+            columns::id(one.id.0),
+            columns::stream(one.scope),
+            columns::id(one.hold.0),
             one.name,
             one.by.as_str(),
             one.at.as_ms(),
@@ -32,7 +32,7 @@ pub(super) fn put(connection: &Connection, sealed: &[Sealed]) -> Result<(), rusq
 pub(super) fn forget(connection: &Connection, ids: &[SecretId]) -> Result<(), rusqlite::Error> {
     let mut delete = connection.prepare_cached("DELETE FROM sealed WHERE id = ?1")?;
     for id in ids {
-        delete.execute(params![cells::id(id.0)])?;
+        delete.execute(params![columns::id(id.0)])?;
     }
     Ok(())
 }
@@ -44,16 +44,16 @@ pub(super) fn sealed_of_stream(
     let mut select = connection.prepare_cached(
         "SELECT id, hold, name, person, at, value FROM sealed WHERE stream = ?1 ORDER BY id",
     )?;
-    let mut rows = select.query(params![cells::stream(scope)])?;
+    let mut rows = select.query(params![columns::stream(scope)])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         // What is wrong with it is told without a word of what it says.
         let value = serde_json::from_str(row.get_ref(5)?.as_str().unwrap_or_default())
             .map_err(|_| Broken::Damaged("a secret cannot be read".into()))?;
         found.push(Sealed {
-            id: SecretId(cells::bits(row.get_ref(0)?.as_blob().unwrap_or_default())?),
+            id: SecretId(columns::bits(row.get_ref(0)?.as_blob().unwrap_or_default())?),
             scope,
-            hold: HoldId(cells::bits(row.get_ref(1)?.as_blob().unwrap_or_default())?),
+            hold: HoldId(columns::bits(row.get_ref(1)?.as_blob().unwrap_or_default())?),
             name: row.get(2)?,
             by: PersonId::new(row.get_ref(3)?.as_str().unwrap_or_default()),
             at: Timestamp::from_ms(row.get(4)?),

@@ -9,14 +9,15 @@ use domain::hold::Hold;
 use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
+use ports::file_store::FileStore;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, Entry, HoldFacts, HoldQuery, KeptReply, LoginSecret, Note,
-    OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote, SecretKind, SessionQuery,
+    AuditEntry, Commit, CommitDone, DueLane, Entry, HoldFacts, HoldQuery, KeptReply, LoginSecret,
+    Note, OutboxItem, OutboxKind, OutboxLane, OutboxWrite, PutNote, SecretKind, SessionQuery,
     SessionRow, Store, StoreError, Viewer,
 };
 
+use super::aux_write::{self, AuxOutcome, AuxWrite};
 use super::rows::RowKey;
-use super::side::{self, Done, Side};
 use super::transaction::QueuedWrite;
 use super::{SqliteStore, lists, notes, outbox, reads, rows, sealed, shutting_down};
 
@@ -34,8 +35,8 @@ impl Store for SqliteStore {
     }
 
     async fn load(&self, stream: StreamId) -> Result<Vec<Entry>, StoreError> {
-        // Looked up before the table is read: what leaves the shelf meanwhile is there by then.
-        let newest = self.shelf.of_stream(stream);
+        // Looked up before the table is read: what leaves the write-behind meanwhile is there by then.
+        let newest = self.write_behind.of_stream(stream);
         self.readers.read(move |connection| reads::load(connection, stream, &newest)).await
     }
 
@@ -48,7 +49,7 @@ impl Store for SqliteStore {
         let Some(stream) = stream else {
             return self.readers.read(move |c| reads::entries(c, after, limit)).await;
         };
-        let newest = self.shelf.of_stream(stream);
+        let newest = self.write_behind.of_stream(stream);
         self.readers.read(move |c| reads::entries_of(c, stream, after, limit, &newest)).await
     }
 
@@ -57,8 +58,8 @@ impl Store for SqliteStore {
     }
 
     async fn hold(&self, id: HoldId) -> Result<Option<Arc<Hold>>, StoreError> {
-        let readers = self.known(self.shelf.doubts(RowKey::Hold(id))).await?;
-        if let Some(hold) = self.shelf.hold(id) {
+        let readers = self.known(self.write_behind.doubts(RowKey::Hold(id))).await?;
+        if let Some(hold) = self.write_behind.hold(id) {
             return Ok(Some(hold));
         }
         readers.read(move |connection| reads::hold(connection, id)).await
@@ -68,10 +69,10 @@ impl Store for SqliteStore {
         let readers = self.tables_as_they_are().await;
         // Empty, unless the disk does not let it be cleared: even then nobody is shown as waiting for
         // an answer what has one.
-        let shelved = self.shelf.holds();
-        let wider = HoldQuery { limit: query.limit + shelved.len(), ..query.clone() };
+        let pending = self.write_behind.holds();
+        let wider = HoldQuery { limit: query.limit + pending.len(), ..query.clone() };
         let found = readers.read(move |connection| lists::holds(connection, &wider)).await?;
-        Ok(rows::lay_over(found, &shelved, &query))
+        Ok(rows::lay_over(found, &pending, &query))
     }
 
     async fn hold_facts(&self, query: HoldQuery) -> Result<Vec<HoldFacts>, StoreError> {
@@ -90,16 +91,16 @@ impl Store for SqliteStore {
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-        let readers = self.known(self.shelf.doubts(RowKey::Session(id))).await?;
-        if let Some(row) = self.shelf.session(id) {
+        let readers = self.known(self.write_behind.doubts(RowKey::Session(id))).await?;
+        if let Some(row) = self.write_behind.session(id) {
             return Ok(Some(row));
         }
         readers.read(move |connection| reads::session(connection, id)).await
     }
 
     async fn session_of_run(&self, run: RunId) -> Result<Option<SessionId>, StoreError> {
-        let readers = self.known(self.shelf.doubts(RowKey::Run(run))).await?;
-        if let Some(session) = self.shelf.session_of_run(run) {
+        let readers = self.known(self.write_behind.doubts(RowKey::Run(run))).await?;
+        if let Some(session) = self.write_behind.session_of_run(run) {
             return Ok(Some(session));
         }
         readers.read(move |connection| reads::session_of_run(connection, run)).await
@@ -119,7 +120,7 @@ impl Store for SqliteStore {
         if !self.readers.read(move |connection| reads::has_replies(connection, before)).await? {
             return Ok(());
         }
-        while let Done::Some = self.side(Side::ForgetReplies { before }).await? {}
+        while let AuxOutcome::Some = self.aux_write(AuxWrite::ForgetReplies { before }).await? {}
         Ok(())
     }
 
@@ -160,8 +161,8 @@ impl Store for SqliteStore {
     }
 
     async fn write_outbox(&self, write: OutboxWrite, now: Timestamp) -> Result<bool, StoreError> {
-        match self.side(Side::WriteOutbox { write, now }).await? {
-            Done::Refused => Ok(false),
+        match self.aux_write(AuxWrite::WriteOutbox { write, now }).await? {
+            AuxOutcome::Refused => Ok(false),
             _ => Ok(true),
         }
     }
@@ -171,15 +172,15 @@ impl Store for SqliteStore {
         self.readers.read(move |connection| Ok(outbox::item(connection, &queue, &key)?)).await
     }
 
-    async fn outbox_turns(
+    async fn outbox_lanes(
         &self,
         queue: &str,
         in_order: bool,
         limit: usize,
-    ) -> Result<Vec<OutboxTurn>, StoreError> {
+    ) -> Result<Vec<DueLane>, StoreError> {
         let queue = queue.to_owned();
         self.readers
-            .read(move |connection| outbox::turns(connection, &queue, in_order, limit))
+            .read(move |connection| outbox::lanes(connection, &queue, in_order, limit))
             .await
     }
 
@@ -209,7 +210,7 @@ impl Store for SqliteStore {
     }
 
     async fn put_secret(&self, secret: LoginSecret) -> Result<(), StoreError> {
-        self.side(Side::PutSecret(secret)).await.map(drop)
+        self.aux_write(AuxWrite::PutSecret(secret)).await.map(drop)
     }
 
     async fn find_secret(
@@ -217,7 +218,9 @@ impl Store for SqliteStore {
         kind: SecretKind,
         digest: Digest,
     ) -> Result<Option<LoginSecret>, StoreError> {
-        self.readers.read(move |connection| Ok(side::find_secret(connection, kind, digest)?)).await
+        self.readers
+            .read(move |connection| Ok(aux_write::find_secret(connection, kind, digest)?))
+            .await
     }
 
     async fn prolong_secret(
@@ -226,7 +229,7 @@ impl Store for SqliteStore {
         digest: Digest,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.side(Side::ProlongSecret { kind, digest, expires_at }).await.map(drop)
+        self.aux_write(AuxWrite::ProlongSecret { kind, digest, expires_at }).await.map(drop)
     }
 
     async fn take_secret(
@@ -234,14 +237,14 @@ impl Store for SqliteStore {
         kind: SecretKind,
         digest: Digest,
     ) -> Result<Option<LoginSecret>, StoreError> {
-        match self.side(Side::TakeSecret { kind, digest }).await? {
-            Done::Secret(secret) => Ok(secret),
+        match self.aux_write(AuxWrite::TakeSecret { kind, digest }).await? {
+            AuxOutcome::Secret(secret) => Ok(secret),
             _ => Ok(None),
         }
     }
 
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
-        self.side(Side::Seal(sealed)).await.map(drop)
+        self.aux_write(AuxWrite::Seal(sealed)).await.map(drop)
     }
 
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
@@ -249,7 +252,7 @@ impl Store for SqliteStore {
     }
 
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {
-        self.side(Side::ForgetSealed(ids.to_vec())).await.map(drop)
+        self.aux_write(AuxWrite::ForgetSealed(ids.to_vec())).await.map(drop)
     }
 
     async fn note(&self, shelf: &str, key: &str) -> Result<Option<Note>, StoreError> {
@@ -289,8 +292,8 @@ impl Store for SqliteStore {
     }
 
     async fn put_notes(&self, puts: Vec<PutNote>) -> Result<bool, StoreError> {
-        match self.side(Side::PutNotes(puts)).await? {
-            Done::Refused => Ok(false),
+        match self.aux_write(AuxWrite::PutNotes(puts)).await? {
+            AuxOutcome::Refused => Ok(false),
             _ => Ok(true),
         }
     }
@@ -300,7 +303,7 @@ impl Store for SqliteStore {
         if !self.readers.read(move |connection| notes::any_to_forget(connection, now)).await? {
             return Ok(());
         }
-        while let Done::Some = self.side(Side::ForgetNotes { now }).await? {}
+        while let AuxOutcome::Some = self.aux_write(AuxWrite::ForgetNotes { now }).await? {}
         Ok(())
     }
 
@@ -313,8 +316,8 @@ impl Store for SqliteStore {
     }
 
     async fn checkpoint_now(&self, at: Timestamp) -> Result<Vec<u8>, StoreError> {
-        match self.side(Side::End { at }).await? {
-            Done::Bytes(bytes) => Ok(bytes),
+        match self.aux_write(AuxWrite::End { at }).await? {
+            AuxOutcome::Bytes(bytes) => Ok(bytes),
             _ => Err(StoreError::Unavailable("the log could not be signed".into())),
         }
     }
@@ -323,9 +326,13 @@ impl Store for SqliteStore {
         self.key.to_string().into_bytes()
     }
 
+    fn files(&self) -> Option<&dyn FileStore> {
+        Some(self)
+    }
+
     async fn probe(&self) -> Result<(), StoreError> {
-        match self.side(Side::Probe).await? {
-            Done::Unsafe(found) => Err(StoreError::Unavailable(found.to_string())),
+        match self.aux_write(AuxWrite::Probe).await? {
+            AuxOutcome::Unsafe(found) => Err(StoreError::Unavailable(found.to_string())),
             _ => Ok(()),
         }
     }

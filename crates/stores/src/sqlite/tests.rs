@@ -270,7 +270,7 @@ async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
     let first = stage.open(person("ana"));
     store.commit(first).await.unwrap();
     let said = stage.say(1);
-    // As if COMMIT had failed after all was on disk: in the journal, in no table, on no shelf.
+    // As if COMMIT had failed after all was on disk: in the journal, in no table, in no write-behind.
     let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
     file.execute(
         "INSERT INTO journal (global, stream, first, n, seq, at, hash, bytes) \
@@ -286,10 +286,10 @@ async fn i38_a_commit_that_nobody_was_told_of_is_found_by_its_id() {
     let mut doubtful = rows::Rows::default();
     let (changes, _) = rows::Changes::of(&said.events, said.rows);
     doubtful.add(changes, stream, None);
-    store.shelf.doubt(doubtful);
-    assert!(store.shelf.doubts(rows::RowKey::Session(session_id(1))));
+    store.write_behind.doubt(doubtful);
+    assert!(store.write_behind.doubts(rows::RowKey::Session(session_id(1))));
     store.session(session_id(1)).await.unwrap();
-    assert!(store.shelf.is_empty(), "nothing is in doubt any more");
+    assert!(store.write_behind.is_empty(), "nothing is in doubt any more");
 }
 
 #[tokio::test]
@@ -326,7 +326,7 @@ async fn i39_a_list_is_true_while_the_tables_cannot_follow() {
     );
     faults.commits_fail.store(false, Ordering::SeqCst);
     assert_eq!(ids(store.holds(pending()).await.unwrap()), [4, 2, 1].map(hold_id));
-    assert!(store.shelf.is_empty(), "now they can");
+    assert!(store.write_behind.is_empty(), "now they can");
 }
 
 #[tokio::test]
@@ -348,11 +348,13 @@ async fn many_commits_leave_the_shelf_by_and_by_and_nothing_is_missed() {
     let count = |table: &str| -> i64 {
         file.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
     };
-    let places = || -> usize {
+    let positions = || -> usize {
         let streams = (1..=900).map(|number| StreamId::Session(session_id(number)));
-        streams.map(|stream| places::places_after(&file, stream, 0, 9).unwrap().len()).sum()
+        streams
+            .map(|stream| commit_index::positions_after(&file, stream, 0, 9).unwrap().len())
+            .sum()
     };
-    let early = places();
+    let early = positions();
     assert!(early > 0 && early < 1_800, "{early} of 1,800 are there, and nobody has asked yet");
     for (stage, number) in stages.iter().zip(1..) {
         let stream = StreamId::Session(session_id(number));
@@ -360,12 +362,12 @@ async fn many_commits_leave_the_shelf_by_and_by_and_nothing_is_missed() {
         assert_eq!(store.entries(Some(stream), 1, 9).await.unwrap().len(), 1);
         assert_eq!(store.session(session_id(number)).await.unwrap(), Some(stage.row()));
     }
-    // A crash: whatever was on the shelf is in no table.
+    // A crash: whatever was in the write-behind is in no table.
     drop(store);
     assert!(count("holds") < 900, "nothing to catch up with");
     let store = opened(data.path());
     assert_eq!(count("holds"), 900);
-    assert_eq!(places(), 1_800);
+    assert_eq!(positions(), 1_800);
     let mut all = pending();
     all.limit = 1_000;
     assert_eq!(store.holds(all).await.unwrap().len(), 900);
@@ -387,7 +389,7 @@ async fn a_damaged_record_is_told_apart_from_a_fault_and_harms_no_other() {
     let store = opened(data.path());
     store.commit(outside(1)).await.unwrap();
     store.commit(outside(2)).await.unwrap();
-    // Nothing waits on the shelf, where no damage to the file can reach it.
+    // Nothing waits in the write-behind, where no damage to the file can reach it.
     store.count_holds(pending()).await.unwrap();
     let file = Connection::open(data.path().join("holdpoint.db")).unwrap();
     let newer = "UPDATE journal SET bytes = CAST(replace(bytes, '\"v\":1', '\"v\":9') AS BLOB) WHERE global = 1";

@@ -11,16 +11,16 @@ use ports::store::{Commit, CommitDone, CommitError, Committed, StoreError};
 use rusqlite::{CachedStatement, Connection, params};
 use tokio::sync::oneshot;
 
+use super::aux_write::{AuxOutcome, AuxWrite};
+use super::batch_wait::{Syncs, now};
 use super::catch_up::catch_up;
 use super::commit::{self, Prepared};
-use super::company::{Syncs, now};
 use super::connection::DatabaseSource;
 use super::error::{Failure, error_text, is_own_fault};
 use super::head::Head;
 use super::listed::fill_holds;
 use super::rows::Rows;
-use super::shelf::{FlushAmount, Shelf};
-use super::side::{Done, Side};
+use super::write_behind::{FlushAmount, WriteBehind};
 
 /// Entries that may go without a signature.
 const UNVOUCHED_MAX: u64 = 1_000;
@@ -77,12 +77,12 @@ impl QueuedWrite {
 
 pub(super) enum WriteJob {
     Commit { commit: Box<Prepared>, done: CommitDone },
-    Side { side: Side, reply: oneshot::Sender<Result<Done, StoreError>> },
+    Aux { write: AuxWrite, reply: oneshot::Sender<Result<AuxOutcome, StoreError>> },
 }
 
 impl WriteJob {
     pub(super) fn needs_tables(&self) -> bool {
-        matches!(self, WriteJob::Side { side: Side::Shelve, .. })
+        matches!(self, WriteJob::Aux { write: AuxWrite::FlushTables, .. })
     }
 
     /// It is in the open transaction, and its deadline has passed since.
@@ -92,7 +92,7 @@ impl WriteJob {
 
     #[cfg(feature = "failpoints")]
     fn lets_calls_start(&self) -> bool {
-        matches!(self, WriteJob::Commit { commit, .. } if commit.house.is_some())
+        matches!(self, WriteJob::Commit { commit, .. } if commit.global_version.is_some())
     }
 
     /// Nothing of it was written.
@@ -101,7 +101,7 @@ impl WriteJob {
         // A caller who has gone needs no answer; so it is everywhere here.
         match self {
             WriteJob::Commit { done, .. } => tell(done, Err(unavailable.into())),
-            WriteJob::Side { reply, .. } => drop(reply.send(Err(unavailable))),
+            WriteJob::Aux { reply, .. } => drop(reply.send(Err(unavailable))),
         }
     }
 }
@@ -110,13 +110,13 @@ impl WriteJob {
 pub(super) enum WriteOutcome {
     Committed(Committed),
     Refused(CommitError),
-    Done(Done),
+    Aux(AuxOutcome),
     Failed(StoreError),
 }
 
 impl WriteOutcome {
     pub(super) fn has_written(&self) -> bool {
-        matches!(self, WriteOutcome::Committed(_) | WriteOutcome::Done(_))
+        matches!(self, WriteOutcome::Committed(_) | WriteOutcome::Aux(_))
     }
 
     pub(super) fn tell(self, job: WriteJob) {
@@ -126,11 +126,11 @@ impl WriteOutcome {
             (WriteJob::Commit { done, .. }, WriteOutcome::Failed(why)) => {
                 tell(done, Err(why.into()))
             }
-            (WriteJob::Side { reply, .. }, WriteOutcome::Done(done)) => drop(reply.send(Ok(done))),
-            (WriteJob::Side { reply, .. }, WriteOutcome::Failed(why)) => drop(reply.send(Err(why))),
+            (WriteJob::Aux { reply, .. }, WriteOutcome::Aux(done)) => drop(reply.send(Ok(done))),
+            (WriteJob::Aux { reply, .. }, WriteOutcome::Failed(why)) => drop(reply.send(Err(why))),
             // An operation gets the kind of outcome that belongs to it.
-            (WriteJob::Side { .. }, WriteOutcome::Committed(_) | WriteOutcome::Refused(_))
-            | (WriteJob::Commit { .. }, WriteOutcome::Done(_)) => {}
+            (WriteJob::Aux { .. }, WriteOutcome::Committed(_) | WriteOutcome::Refused(_))
+            | (WriteJob::Commit { .. }, WriteOutcome::Aux(_)) => {}
         }
     }
 }
@@ -149,12 +149,12 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// What is on the shelf is in the journal, too, if it is anywhere: the tables get it from there.
-    pub(super) fn new(connection: Connection, shelf: &Shelf) -> Result<Open, Failure> {
+    /// What is in the write-behind is in the journal, too, if it is anywhere: the tables get it from there.
+    pub(super) fn new(connection: Connection, write_behind: &WriteBehind) -> Result<Open, Failure> {
         let head = Head::read(&connection)?;
         let caught_up = catch_up(&connection)?;
         fill_holds(&connection)?;
-        shelf.written(FlushAmount::All, caught_up);
+        write_behind.written(FlushAmount::All, caught_up);
         Ok(Open { connection, head, syncs: Syncs::default() })
     }
 }
@@ -188,8 +188,8 @@ pub(super) struct Transaction<'a> {
     pub(super) care: Care,
     pub(super) signer: &'a audit::Signer,
     pub(super) source: &'a DatabaseSource,
-    pub(super) shelf: &'a Shelf,
-    /// Of the shelf, to be written away as well.
+    pub(super) write_behind: &'a WriteBehind,
+    /// Of the write-behind, to be written away as well.
     pub(super) part: FlushAmount,
 }
 
@@ -198,12 +198,12 @@ impl Transaction<'_> {
         self.source.inject(&mut open.connection)?;
         let changes = open.connection.total_changes();
         begin(&open.connection)?;
-        self.shelf.write(&open.connection, self.part, open.head.global)?;
+        self.write_behind.write(&open.connection, self.part, open.head.global)?;
         let mut outcomes = Vec::with_capacity(self.jobs.len());
         let Open { connection, head, .. } = &mut *open;
-        let (signer, shelf) = (self.signer, self.shelf);
+        let (signer, write_behind) = (self.signer, self.write_behind);
         let mut desk =
-            Desk { connection, journal: commit::journal(connection)?, head, signer, shelf };
+            Desk { connection, journal: commit::journal(connection)?, head, signer, write_behind };
         for job in self.jobs {
             let outcome = match self.care {
                 Care::Batch => match desk.operate(job) {
@@ -258,7 +258,7 @@ pub(super) fn tell_tables(rows: &mut Rows, jobs: &mut [WriteJob], outcomes: &[Wr
     for (job, outcome) in jobs.iter_mut().zip(outcomes) {
         if let (WriteJob::Commit { commit, .. }, WriteOutcome::Committed(at)) = (job, outcome) {
             let changes = std::mem::take(&mut commit.changes);
-            rows.add(changes, commit.stream, commit.place(*at));
+            rows.add(changes, commit.stream, commit.position(*at));
         }
     }
 }
@@ -269,20 +269,20 @@ struct Desk<'a> {
     journal: CachedStatement<'a>,
     head: &'a mut Head,
     signer: &'a audit::Signer,
-    shelf: &'a Shelf,
+    write_behind: &'a WriteBehind,
 }
 
 impl Desk<'_> {
     fn operate(&mut self, job: &WriteJob) -> Result<WriteOutcome, rusqlite::Error> {
-        let Desk { connection, journal, head, signer, shelf } = self;
+        let Desk { connection, journal, head, signer, write_behind } = self;
         Ok(match job {
             WriteJob::Commit { commit, .. } => {
-                match commit.write(connection, journal, head, shelf)? {
+                match commit.write(connection, journal, head, write_behind)? {
                     Ok(committed) => WriteOutcome::Committed(committed),
                     Err(refused) => WriteOutcome::Refused(refused),
                 }
             }
-            WriteJob::Side { side, .. } => WriteOutcome::Done(side.run(connection, head, signer)?),
+            WriteJob::Aux { write, .. } => WriteOutcome::Aux(write.run(connection, head, signer)?),
         })
     }
 
@@ -345,14 +345,14 @@ mod tests {
         let source = DatabaseSource::new(directory.path().join("a.db"));
         let connection = source.writer().unwrap();
         super::super::schema::migrate(&connection).unwrap();
-        let shelf = Shelf::default();
-        let mut open = Open::new(connection, &shelf).unwrap();
+        let write_behind = WriteBehind::default();
+        let mut open = Open::new(connection, &write_behind).unwrap();
         let signer = audit::Signer::from_seed(&[1; 32]).unwrap();
         let mut stages = [1, 2].map(|number| Stage::new(session_id(number), node(1)));
         let write = |open: &mut Open, jobs: &[WriteJob], care| {
             let (signer, source) = (&signer, &source);
-            let (shelf, part) = (&shelf, FlushAmount::Nothing);
-            let transaction = Transaction { jobs, care, signer, source, shelf, part };
+            let (write_behind, part) = (&write_behind, FlushAmount::Nothing);
+            let transaction = Transaction { jobs, care, signer, source, write_behind, part };
             transaction.write(open)
         };
         let job =
@@ -405,8 +405,8 @@ mod tests {
         let source = DatabaseSource::new(directory.path().join("a.db"));
         let connection = source.writer().unwrap();
         super::super::schema::migrate(&connection).unwrap();
-        let shelf = Shelf::default();
-        let open = Open::new(connection, &shelf).unwrap();
+        let write_behind = WriteBehind::default();
+        let open = Open::new(connection, &write_behind).unwrap();
         let mut stages = [1, 2].map(|number| Stage::new(session_id(number), node(1)));
         let mut late = stages[0].open(person("ana"));
         // In time when it is put into the transaction, and not any more when that is to be synced.
@@ -432,7 +432,7 @@ mod tests {
             source: source.clone(),
             signer: std::sync::Arc::new(audit::Signer::from_seed(&[1; 32]).unwrap()),
             queue,
-            shelf: std::sync::Arc::new(shelf),
+            write_behind: std::sync::Arc::new(write_behind),
             quiet: std::time::Duration::from_secs(1),
             open: Some(open),
             kept: None,

@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use ports::store::{CommitError, StoreError};
 
-use super::company::{Company, now};
+use super::batch_wait::{BatchWait, now};
 use super::connection::{DatabaseSource, check_durability};
 use super::error::error_text;
 use super::kept_checkpoints::KeptCheckpoints;
 use super::queue::{Dequeued, Queue};
 use super::rows::Rows;
-use super::shelf::{FlushAmount, Shelf};
 use super::transaction::{
     Care, Open, QueuedWrite, Transaction, TransactionFault, WriteJob, WriteOutcome, begin, tell,
     tell_tables, vouch,
 };
+use super::write_behind::{FlushAmount, WriteBehind};
 
 /// Operations in one transaction: enough to share a sync among all that wait, few enough that the
 /// first does not wait long for the last.
@@ -33,7 +33,7 @@ pub(super) struct SqliteWriter {
     pub(super) source: DatabaseSource,
     pub(super) signer: Arc<audit::Signer>,
     pub(super) queue: Arc<Queue<QueuedWrite>>,
-    pub(super) shelf: Arc<Shelf>,
+    pub(super) write_behind: Arc<WriteBehind>,
     pub(super) quiet: Duration,
     /// `None` after a fault, until the database can be opened again.
     pub(super) open: Option<Open>,
@@ -53,12 +53,13 @@ impl Drop for Abandon {
 impl SqliteWriter {
     pub(super) fn run(mut self) {
         let _abandon = Abandon(self.queue.clone());
-        let mut company = None;
+        let mut batch_wait = None;
         loop {
             let unvouched = self.open.as_ref().map_or(0, |open| open.head.unvouched());
-            let has_more_to_do = unvouched > 0 || !self.shelf.is_empty() || self.open.is_none();
+            let has_more_to_do =
+                unvouched > 0 || !self.write_behind.is_empty() || self.open.is_none();
             let patience = has_more_to_do.then_some(self.quiet);
-            match self.queue.take_with(BATCH_MAX, patience, company.take()) {
+            match self.queue.take_with(BATCH_MAX, patience, batch_wait.take()) {
                 Dequeued::Items(waiting) => {
                     let told = waiting.len();
                     let jobs: Vec<WriteJob> =
@@ -66,7 +67,7 @@ impl SqliteWriter {
                     if !jobs.is_empty() {
                         self.batch(jobs);
                     }
-                    company = self.company(told);
+                    batch_wait = self.batch_wait(told);
                 }
                 Dequeued::Idle => self.tidy(),
                 Dequeued::Closed => return self.tidy(),
@@ -75,10 +76,10 @@ impl SqliteWriter {
         }
     }
 
-    fn company(&self, told: usize) -> Option<Company> {
-        let company = self.open.as_ref()?.syncs.company(told, self.queue.len(), now())?;
+    fn batch_wait(&self, told: usize) -> Option<BatchWait> {
+        let batch_wait = self.open.as_ref()?.syncs.batch_wait(told, self.queue.len(), now())?;
         // With more than that it begins anyway.
-        Some(Company { count: company.count.min(BATCH_MAX), ..company })
+        Some(BatchWait { count: batch_wait.count.min(BATCH_MAX), ..batch_wait })
     }
 
     fn batch(&mut self, mut jobs: Vec<WriteJob>) {
@@ -137,14 +138,14 @@ impl SqliteWriter {
         let up_to = open.head.global;
         let part = match jobs.iter().any(WriteJob::needs_tables) {
             true => FlushAmount::All,
-            false => self.shelf.part(jobs.len(), up_to),
+            false => self.write_behind.part(jobs.len(), up_to),
         };
         let transaction = Transaction {
             jobs,
             care,
             signer: &self.signer,
             source: &self.source,
-            shelf: &self.shelf,
+            write_behind: &self.write_behind,
             part,
         };
         let outcomes = match transaction.write(&mut open) {
@@ -158,9 +159,9 @@ impl SqliteWriter {
             written => written?,
         };
         self.keep(&open);
-        self.shelf.written(part, up_to);
+        self.write_behind.written(part, up_to);
         // Before any caller is told: the next read must find it.
-        self.shelf.put(open.head.global, |rows| tell_tables(rows, jobs, &outcomes));
+        self.write_behind.put(open.head.global, |rows| tell_tables(rows, jobs, &outcomes));
         self.open = Some(open);
         Ok(outcomes)
     }
@@ -172,7 +173,7 @@ impl SqliteWriter {
             Ok(open) => self.open = Some(open),
             Err(why) => {
                 tracing::warn!(%why, "the database cannot be opened again yet");
-                self.shelf.doubt(doubtful);
+                self.write_behind.doubt(doubtful);
             }
         }
     }
@@ -191,10 +192,11 @@ impl SqliteWriter {
             Ok(Some(found)) => return Err(found.to_string()),
             Err(error) => return Err(error_text(&error)),
         }
-        Open::new(connection, &self.shelf).map_err(|failure| StoreError::from(failure).to_string())
+        Open::new(connection, &self.write_behind)
+            .map_err(|failure| StoreError::from(failure).to_string())
     }
 
-    /// In a quiet moment and at the end: clears the shelf, signs what has no signature, and moves the
+    /// In a quiet moment and at the end: flushes the write-behind, signs what has no signature, and moves the
     /// log into the database.
     fn tidy(&mut self) {
         let mut open = match self.open.take().map_or_else(|| self.reopen(), Ok) {
@@ -203,13 +205,13 @@ impl SqliteWriter {
         };
         let up_to = open.head.global;
         let tidied = begin(&open.connection)
-            .and_then(|()| self.shelf.write(&open.connection, FlushAmount::All, up_to))
+            .and_then(|()| self.write_behind.write(&open.connection, FlushAmount::All, up_to))
             .and_then(|()| vouch(&mut open, &self.signer))
             .and_then(|()| {
                 ports::failpoint!("writer.before_checkpoint");
                 open.connection.execute_batch("COMMIT")
             })
-            .map(|()| self.shelf.written(FlushAmount::All, up_to))
+            .map(|()| self.write_behind.written(FlushAmount::All, up_to))
             .and_then(|()| {
                 ports::failpoint!("writer.checkpointed");
                 let passive = "PRAGMA wal_checkpoint(PASSIVE)";

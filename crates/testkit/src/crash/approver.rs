@@ -12,9 +12,9 @@ use tokio::time::sleep;
 use super::stage::{Moment, Stage};
 use super::talker::CALM_WITHIN;
 use super::world::BRIEF;
-use crate::chance::Chance;
 use crate::http::{Api, Reply};
 use crate::oracle::{Errand, Given};
+use crate::rng::Rng;
 use crate::witness::Witness;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -25,7 +25,7 @@ pub(super) struct Approver {
     pub(super) stage: Arc<Stage>,
     /// Where calls leave what they did.
     pub(super) traces: [Witness; 2],
-    pub(super) chance: Chance,
+    pub(super) rng: Rng,
     /// Out of a hundred calls, those that are denied.
     pub(super) denies: u64,
     /// Out of a hundred holds, those that are claimed before they are answered.
@@ -55,7 +55,7 @@ impl Approver {
                 }
                 if taken.insert(id) {
                     self.stage.tell(Moment::HoldSeen);
-                    let one = Approver { chance: self.chance.fork(), ..self.clone() };
+                    let one = Approver { rng: self.rng.fork(), ..self.clone() };
                     answering.spawn(one.answer(hold));
                 }
             }
@@ -80,10 +80,10 @@ impl Approver {
 
     async fn answer(mut self, hold: Value) {
         // People take a moment, and not all of them the same.
-        sleep(self.chance.clone().up_to(Duration::from_millis(40))).await;
+        sleep(self.rng.clone().up_to(Duration::from_millis(40))).await;
         let id = hold["id"].as_str().unwrap_or_default().to_owned();
         let digest = hold["digest"].as_str().unwrap_or_default().to_owned();
-        if self.chance.percent(self.claims) {
+        if self.rng.percent(self.claims) {
             self.claim(&id).await;
         }
         let (mut answer, contrary) = self.choose(&hold);
@@ -146,7 +146,7 @@ impl Approver {
 
     /// A decision stands: the same again is welcome, anything else is refused.
     async fn insist_further(&mut self, id: &str, body: &Value, contrary: &Value) {
-        if self.chance.percent(12) {
+        if self.rng.percent(12) {
             self.stage.oracle.known().counts.repeats += 1;
             let again = self.insist_on_answer(id, body, &format!("again-{id}")).await;
             if let Some(reply) = again.filter(|reply| !reply.is_ok()) {
@@ -155,7 +155,7 @@ impl Approver {
                 self.stage.oracle.wrong(what);
             }
         }
-        if self.chance.percent(12) {
+        if self.rng.percent(12) {
             self.stage.oracle.known().counts.contradictions += 1;
             let other = self.insist_on_answer(id, contrary, &format!("other-{id}")).await;
             if let Some(reply) = other.filter(|reply| reply.status != 409) {
@@ -178,13 +178,13 @@ impl Approver {
                 let happened = self.traces.iter().any(|trace| trace.has_seen(call));
                 let how = match happened {
                     true => "succeeded",
-                    false if self.chance.percent(40) => "retry",
+                    false if self.rng.percent(40) => "retry",
                     false => "failed",
                 };
                 let other = if happened { "failed" } else { "succeeded" };
                 (json!({"settle": how}), json!({"settle": other}))
             }
-            _ if self.chance.percent(self.denies) => (deny, approve),
+            _ if self.rng.percent(self.denies) => (deny, approve),
             _ => (approve, deny),
         }
     }

@@ -12,7 +12,7 @@ use super::phases::{Follower, Phases, in_flight};
 use super::stage::{Moment, Stage};
 use super::world::{START_WITHIN, World};
 use crate::binary::Server;
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// A moment that does not come by then is not waited for.
 const MOMENT_WITHIN: Duration = Duration::from_millis(500);
@@ -63,7 +63,7 @@ pub(super) struct Killer<'a, E> {
     pub(super) world: &'a World,
     pub(super) ending: &'a mut E,
     pub(super) stage: Arc<Stage>,
-    pub(super) chance: Chance,
+    pub(super) rng: Rng,
     pub(super) killed: Killed,
     /// Told of every kill.
     pub(super) tell: Option<fn(&Killed)>,
@@ -87,13 +87,13 @@ impl<E: Ending> Killer<'_, E> {
     pub(super) async fn kill(&mut self, mut server: Server, kills: u64) -> Result<Server, String> {
         let mut follower = Follower::default();
         for number in 0..kills {
-            let early = number > 0 && self.chance.percent(EARLY_PERCENT);
+            let early = number > 0 && self.rng.percent(EARLY_PERCENT);
             if early {
-                sleep(self.chance.up_to(EARLY_WITHIN)).await;
+                sleep(self.rng.up_to(EARLY_WITHIN)).await;
             } else {
                 server.ready(&self.world.api, START_WITHIN).await?;
                 self.wait_for_a_moment().await;
-                while self.chance.percent(STOP_PERCENT) && self.stop(&server).await? {
+                while self.rng.percent(STOP_PERCENT) && self.stop(&server).await? {
                     self.wait_for_a_moment().await;
                 }
             }
@@ -129,15 +129,15 @@ impl<E: Ending> Killer<'_, E> {
     async fn stop(&mut self, server: &Server) -> Result<bool, String> {
         server.signal(Signal::SIGSTOP)?;
         self.killed.stops += 1;
-        if self.chance.percent(30) {
+        if self.rng.percent(30) {
             match refuses_a_second(self.world).await {
                 Ok(()) => self.killed.refused += 1,
                 Err(what) => self.stage.oracle.wrong(what),
             }
         }
-        let longest = *self.chance.pick(&STOPPED);
-        sleep(self.chance.up_to(longest)).await;
-        if self.chance.percent(NEVER_WAKES_PERCENT) {
+        let longest = *self.rng.pick(&STOPPED);
+        sleep(self.rng.up_to(longest)).await;
+        if self.rng.percent(NEVER_WAKES_PERCENT) {
             self.killed.killed_stopped += 1;
             return Ok(false);
         }
@@ -146,7 +146,7 @@ impl<E: Ending> Killer<'_, E> {
     }
 
     async fn wait_for_a_moment(&mut self) {
-        let wanted = *self.chance.pick(&Moment::ALL);
+        let wanted = *self.rng.pick(&Moment::ALL);
         let mut moments = self.stage.moments();
         let comes = async {
             loop {
@@ -157,8 +157,8 @@ impl<E: Ending> Killer<'_, E> {
             }
         };
         let _ = timeout(MOMENT_WITHIN, comes).await;
-        let longest = *self.chance.pick(&DELAYS);
-        sleep(self.chance.up_to(longest)).await;
+        let longest = *self.rng.pick(&DELAYS);
+        sleep(self.rng.up_to(longest)).await;
     }
 }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use crate::binary::{Binary, Server};
-use crate::chance::Chance;
+use crate::rng::Rng;
 use approver::Approver;
 use killer::{Kill, Killer};
 use outsider::{Inbox, Outsider};
@@ -55,7 +55,7 @@ impl Crash {
             |name: &str| std::env::var(name).ok().map(|text| text.parse().expect("a number"));
         Crash {
             kills: number("HOLDPOINT_KILLS").unwrap_or(kills),
-            seed: number("HOLDPOINT_SEED").unwrap_or_else(Chance::fresh_seed),
+            seed: number("HOLDPOINT_SEED").unwrap_or_else(Rng::fresh_seed),
             tell: None,
         }
     }
@@ -66,12 +66,12 @@ impl Crash {
 
     /// The same with another way to end a server.
     pub(crate) async fn run_with(self, binary: Binary, ending: &mut impl Ending) -> Report {
-        let mut chance = Chance::new(self.seed);
-        let world = World::new(binary, &mut chance);
+        let mut rng = Rng::new(self.seed);
+        let world = World::new(binary, &mut rng);
         ending.begin(&world.data());
         let stage = Arc::new(Stage::new());
         let mut report = Report { seed: self.seed, ..Report::default() };
-        if let Err(fatal) = self.perform(&world, ending, &stage, &mut chance, &mut report).await {
+        if let Err(fatal) = self.perform(&world, ending, &stage, &mut rng, &mut report).await {
             report.wrong.push(fatal);
         }
         let mut known = stage.oracle.known();
@@ -90,7 +90,7 @@ impl Crash {
         world: &World,
         ending: &mut impl Ending,
         stage: &Arc<Stage>,
-        chance: &mut Chance,
+        rng: &mut Rng,
         report: &mut Report,
     ) -> Result<(), String> {
         let mut server = world.start();
@@ -104,12 +104,12 @@ impl Crash {
             inbox: inbox.clone(),
             address,
         };
-        let mut parties = Parties::begin(world, stage, &callers, chance, outsider);
+        let mut parties = Parties::begin(world, stage, &callers, rng, outsider);
         let mut killer = Killer {
             world,
             ending,
             stage: stage.clone(),
-            chance: chance.fork(),
+            rng: rng.fork(),
             killed: Killed::default(),
             tell: self.tell,
         };
@@ -161,7 +161,7 @@ impl Parties {
         world: &World,
         stage: &Arc<Stage>,
         callers: &Callers,
-        chance: &mut Chance,
+        rng: &mut Rng,
         outsider: Outsider,
     ) -> Parties {
         let mut talkers = JoinSet::new();
@@ -171,7 +171,7 @@ impl Parties {
                 name: format!("t{number}"),
                 api: callers.program.clone(),
                 stage: stage.clone(),
-                chance: chance.fork(),
+                rng: rng.fork(),
             };
             talkers.spawn(talker.talk());
         }
@@ -180,7 +180,7 @@ impl Parties {
             api: callers.person.clone(),
             stage: stage.clone(),
             traces: [world.witness(), world.ledger()],
-            chance: chance.fork(),
+            rng: rng.fork(),
             denies: 25,
             claims: 15,
         };

@@ -8,9 +8,9 @@ use tokio::time::{Instant, sleep};
 
 use super::stage::{Moment, Stage};
 use super::world::{RARE_SCENES, SCENES};
-use crate::chance::Chance;
 use crate::http::{Api, Reply};
 use crate::oracle::{Errand, Said};
+use crate::rng::Rng;
 
 /// Between two looks at a run: six talkers then stay well below what one caller may ask.
 const LOOK_EVERY: Duration = Duration::from_millis(60);
@@ -21,7 +21,7 @@ pub(super) struct Talker {
     pub(super) name: String,
     pub(super) api: Api,
     pub(super) stage: Arc<Stage>,
-    pub(super) chance: Chance,
+    pub(super) rng: Rng,
 }
 
 impl Talker {
@@ -31,17 +31,17 @@ impl Talker {
         while !self.stage.is_closing() {
             number += 1;
             let Some(session) = self.open(number).await else { return };
-            for round in 0..=self.chance.below(4) {
+            for round in 0..=self.rng.below(4) {
                 if self.stage.is_closing() {
                     return;
                 }
                 // Now and then a second message comes while the first is being worked on.
-                let messages = if self.chance.percent(15) { 2 } else { 1 };
+                let messages = if self.rng.percent(15) { 2 } else { 1 };
                 let mut runs = Vec::new();
                 for message in 0..messages {
-                    let scene = match self.chance.percent(10) {
-                        true => *self.chance.pick(&RARE_SCENES),
-                        false => *self.chance.pick(&SCENES),
+                    let scene = match self.rng.percent(10) {
+                        true => *self.rng.pick(&RARE_SCENES),
+                        false => *self.rng.pick(&SCENES),
                     };
                     let text = format!("{scene} {}-{number}-{round}-{message}", self.name);
                     let Some(run) = self.say(&session, &text).await else { return };

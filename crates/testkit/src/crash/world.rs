@@ -14,8 +14,8 @@ use tempfile::TempDir;
 
 use super::checks::Begun;
 use crate::binary::{Binary, Server};
-use crate::chance::Chance;
 use crate::http::Api;
+use crate::rng::Rng;
 use crate::witness::Witness;
 
 /// A debug build on a busy machine starts in a fraction of this.
@@ -45,9 +45,9 @@ pub(super) struct Callers {
 }
 
 impl World {
-    pub(super) fn new(binary: Binary, chance: &mut Chance) -> World {
+    pub(super) fn new(binary: Binary, rng: &mut Rng) -> World {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let port = free_port(chance);
+        let port = free_port(rng);
         let world =
             World { folder, binary, api: Api::new(&format!("http://127.0.0.1:{port}"), None) };
         std::fs::create_dir(world.data()).expect("a folder for data");
@@ -174,11 +174,11 @@ impl World {
 
 /// Below the ports that outgoing connections get, so that no client takes it while the server is
 /// down.
-fn free_port(chance: &mut Chance) -> u16 {
+fn free_port(rng: &mut Rng) -> u16 {
     // Worlds that are made at the same time must not get the same.
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut ports = (0..200).map(|_| 20_000 + chance.below(10_000) as u16);
+    let mut ports = (0..200).map(|_| 20_000 + rng.below(10_000) as u16);
     let free =
         ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok() && given.insert(*port));
     free.expect("one of two hundred ports is free")

@@ -9,8 +9,8 @@ use super::report::Report;
 use super::shim::Lossy;
 use super::undo::Loss;
 use crate::binary::{Binary, Server};
-use crate::chance::Chance;
 use crate::crash::{Crash, Ending};
+use crate::rng::Rng;
 
 /// Out of a hundred cuts, those after which nothing is there that was not synced.
 const EVERYTHING_PERCENT: u64 = 40;
@@ -45,17 +45,17 @@ impl Cuts {
             |name: &str| std::env::var(name).ok().map(|text| text.parse().expect("a number"));
         Cuts {
             cuts: number("HOLDPOINT_CUTS").unwrap_or(cuts),
-            seed: number("HOLDPOINT_SEED").unwrap_or_else(Chance::fresh_seed),
+            seed: number("HOLDPOINT_SEED").unwrap_or_else(Rng::fresh_seed),
             lies: false,
         }
     }
 
     pub async fn run(self) -> Report {
         // Another source than that of the crash test itself, which begins with the same seed.
-        let chance = Chance::new(self.seed).fork();
+        let rng = Rng::new(self.seed).fork();
         let lossy = Lossy::new(Binary::find());
         let binary = lossy.binary();
-        let mut power = Power { cuts: self, lossy, chance, report: Report::default() };
+        let mut power = Power { cuts: self, lossy, rng, report: Report::default() };
         let mut crash = Crash::from_env(self.cuts);
         (crash.kills, crash.seed) = (self.cuts, self.seed);
         let crash = crash.run_with(binary, &mut power).await;
@@ -66,7 +66,7 @@ impl Cuts {
 struct Power {
     cuts: Cuts,
     lossy: Lossy,
-    chance: Chance,
+    rng: Rng,
     report: Report,
 }
 
@@ -80,14 +80,14 @@ impl Ending for Power {
         if self.lies() {
             sleep(TRUSTED).await;
         }
-        if self.chance.percent(FAILING_PERCENT) {
-            self.lossy.fail(1 + self.chance.below(FAILING_MAX));
-            sleep(self.chance.up_to(FAILING_FOR)).await;
+        if self.rng.percent(FAILING_PERCENT) {
+            self.lossy.fail(1 + self.rng.below(FAILING_MAX));
+            sleep(self.rng.up_to(FAILING_FOR)).await;
             self.report.failing += 1;
         }
-        let everything = self.lies() || self.chance.percent(EVERYTHING_PERCENT);
+        let everything = self.lies() || self.rng.percent(EVERYTHING_PERCENT);
         let loss = if everything { Loss::Everything } else { Loss::Some };
-        let lost = self.lossy.cut(server, loss, &mut self.chance).await?;
+        let lost = self.lossy.cut(server, loss, &mut self.rng).await?;
         self.report.took(loss, lost);
         self.next_life();
         Ok(())
@@ -96,7 +96,7 @@ impl Ending for Power {
 
 impl Power {
     fn next_life(&mut self) {
-        self.lossy.sync_takes(self.chance.up_to(SYNC_WITHIN));
+        self.lossy.sync_takes(self.rng.up_to(SYNC_WITHIN));
         self.lossy.lie(self.lies());
     }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::undo::{Loss, Lost, restore};
 use crate::binary::{Binary, Server};
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 const SOURCES: [(&str, &str); 5] = [
     ("log.h", include_str!("lossy/log.h")),
@@ -116,19 +116,14 @@ impl Lossy {
     }
 
     /// Ends the server and all that it started, at one moment, and forgets.
-    pub async fn cut(
-        &self,
-        server: Server,
-        loss: Loss,
-        chance: &mut Chance,
-    ) -> Result<Lost, String> {
+    pub async fn cut(&self, server: Server, loss: Loss, rng: &mut Rng) -> Result<Lost, String> {
         super::power::off(server).await?;
-        self.forget(loss, chance)
+        self.forget(loss, rng)
     }
 
     /// Makes the folder what it is after a cut. Nobody may be using it.
-    pub fn forget(&self, loss: Loss, chance: &mut Chance) -> Result<Lost, String> {
-        let lost = restore(self.home.path(), &self.folder, loss, chance)?;
+    pub fn forget(&self, loss: Loss, rng: &mut Rng) -> Result<Lost, String> {
+        let lost = restore(self.home.path(), &self.folder, loss, rng)?;
         self.set(STEPS, 0);
         self.set(STOP_AT, 0);
         self.set(FAILS, 0);

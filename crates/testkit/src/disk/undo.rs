@@ -11,7 +11,7 @@ mod names;
 use std::fmt;
 use std::path::Path;
 
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// What a cut takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +58,15 @@ pub(super) fn restore(
     state: &Path,
     folder: &Path,
     loss: Loss,
-    chance: &mut Chance,
+    rng: &mut Rng,
 ) -> Result<Lost, String> {
     let bytes = std::fs::read(state.join("log")).map_err(said)?;
     let log = log::Log::read(&bytes)?;
     let graves = state.join("graves");
     let mut lost = Lost::default();
     // Bytes first, and of removed files, too: a file is found by its inode, whatever its name is.
-    bytes::undo(&log, &[folder, &graves], loss, chance, &mut lost)?;
-    names::undo(&log, loss, chance, &mut lost)?;
+    bytes::undo(&log, &[folder, &graves], loss, rng, &mut lost)?;
+    names::undo(&log, loss, rng, &mut lost)?;
     forget_shared_memory(folder).map_err(said)?;
     std::fs::remove_dir_all(&graves).map_err(said)?;
     std::fs::create_dir(&graves).map_err(said)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use engine::SystemClock;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 
 /// Waits are so many times shorter than they say; the time of day is the real one, and as much later
 /// as it was moved.
@@ -39,9 +39,9 @@ impl Clock for MovedClock {
 }
 
 /// Always the shortest of random waits.
-pub struct NoChance;
+pub struct NoRandomness;
 
-impl Chance for NoChance {
+impl Rng for NoRandomness {
     fn bits(&self) -> u128 {
         0
     }

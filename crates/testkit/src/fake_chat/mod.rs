@@ -7,7 +7,7 @@ mod inbox;
 mod sample;
 mod standing;
 
-pub use clock::{MovedClock, NoChance};
+pub use clock::{MovedClock, NoRandomness};
 pub(crate) use front::cut;
 pub use front::{Asked, Fault, Front, Platform, Reply};
 pub use inbox::{FakeInbox, redraw};

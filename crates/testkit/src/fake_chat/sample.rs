@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
 use domain::hold::{Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of};
@@ -67,6 +67,7 @@ pub fn hold() -> Hold {
         expires_at: Some(at(3600)),
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }
@@ -77,7 +78,7 @@ pub fn approved() -> Hold {
     let mut hold = hold();
     let by = PersonId::new("ana");
     let vote = Vote {
-        answer: Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+        answer: Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None },
         by: by.clone(),
         at: at(5),
         via: "web".into(),

@@ -1,7 +1,7 @@
 //! An answer as the server reads it. The one promise that matters most: nothing is taken for an
 //! approval that does not plainly say so.
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use serde_json::Value;
 
 use super::bodies::is_a_problem;
@@ -23,7 +23,11 @@ pub(super) fn run(bytes: &[u8]) {
     match &answering.answer {
         Answer::Approve { scope, arguments, .. } => {
             assert_eq!(said["verdict"], "approve", "an approval says so");
-            assert_eq!(*scope != Scope::Once, said["scope"] == "session", "as far as it says");
+            assert_eq!(
+                *scope != ApprovalScope::Once,
+                said["scope"] == "session",
+                "as far as it says"
+            );
             match arguments {
                 Some(arguments) => assert_eq!(*arguments.value(), said["arguments"]),
                 None => assert!(said.get("arguments").is_none()),

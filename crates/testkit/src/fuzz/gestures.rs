@@ -2,7 +2,7 @@
 //! says in its own place, and nothing that anybody can write.
 
 use channels::fuzz_api::{Gesture, OURSELVES, Platform, decision, gesture, reply_error};
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::time::Timestamp;
 use ports::channel::{ChannelError, IncomingMessage, Operator, Press};
 use serde_json::Value;
@@ -166,7 +166,7 @@ pub(super) fn decisions(bytes: &[u8]) {
     match &decided.answer {
         Answer::Approve { scope, arguments, .. } => {
             assert_eq!(said["verdict"], "approve", "an approval says so");
-            assert!(*scope == Scope::Once && arguments.is_none(), "once, and as it is");
+            assert!(*scope == ApprovalScope::Once && arguments.is_none(), "once, and as it is");
         }
         Answer::Deny { stop, .. } => assert!(said["verdict"] == "deny" && !stop),
         Answer::Respond { content } => assert_eq!(said["content"], **content),

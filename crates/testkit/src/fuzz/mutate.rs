@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Target;
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// Bytes that parsers are often wrong about.
 const TOKENS: [&[u8]; 30] = [
@@ -40,40 +40,40 @@ const TOKENS: [&[u8]; 30] = [
 ];
 
 /// A changed copy of one of the seeds.
-pub fn mutated(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
-    let mut bytes = if seeds.is_empty() || chance.percent(5) {
-        (0..chance.below(40)).map(|_| chance.bits() as u8).collect()
+pub fn mutated(seeds: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = if seeds.is_empty() || rng.percent(5) {
+        (0..rng.below(40)).map(|_| rng.bits() as u8).collect()
     } else {
-        chance.pick(seeds).clone()
+        rng.pick(seeds).clone()
     };
-    for _ in 0..=chance.below(4) {
-        change(&mut bytes, seeds, chance);
+    for _ in 0..=rng.below(4) {
+        change(&mut bytes, seeds, rng);
     }
     bytes
 }
 
-fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], chance: &mut Chance) {
-    let place = |chance: &mut Chance, bytes: &[u8]| chance.below(bytes.len() as u64 + 1) as usize;
-    let at = place(chance, bytes);
-    let to = (at + chance.below(16) as usize).min(bytes.len());
-    match chance.below(8) {
-        0 if at < bytes.len() => bytes[at] ^= 1 << chance.below(8),
-        1 if at < bytes.len() => bytes[at] = chance.bits() as u8,
+fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], rng: &mut Rng) {
+    let place = |rng: &mut Rng, bytes: &[u8]| rng.below(bytes.len() as u64 + 1) as usize;
+    let at = place(rng, bytes);
+    let to = (at + rng.below(16) as usize).min(bytes.len());
+    match rng.below(8) {
+        0 if at < bytes.len() => bytes[at] ^= 1 << rng.below(8),
+        1 if at < bytes.len() => bytes[at] = rng.bits() as u8,
         2 => drop(bytes.drain(at..to)),
         3 => bytes.truncate(at),
         4 => {
             let copy = bytes[at..to].to_vec();
-            let into = place(chance, bytes);
+            let into = place(rng, bytes);
             bytes.splice(into..into, copy);
         }
         5 if !seeds.is_empty() => {
-            let other = chance.pick(seeds);
-            let from = place(chance, other);
-            let until = (from + chance.below(64) as usize).min(other.len());
+            let other = rng.pick(seeds);
+            let from = place(rng, other);
+            let until = (from + rng.below(64) as usize).min(other.len());
             bytes.splice(at..to, other[from..until].iter().copied());
         }
         _ => {
-            let token = *chance.pick(&TOKENS);
+            let token = *rng.pick(&TOKENS);
             bytes.splice(at..at, token.iter().copied());
         }
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use channels::webhook::{BadSecret, WebhookCourier, WebhookSecret, WebhookSettings};
-use ports::courier::Courier;
+use channels::webhook::{BadSecret, WebhookCallbackSender, WebhookSecret, WebhookSettings};
+use ports::callback::CallbackSender;
 use reqwest::Url;
 
 use super::text;
@@ -21,24 +21,24 @@ pub(super) fn secret(bytes: &[u8]) {
     }
 }
 
-fn courier(allow_private_addresses: bool) -> WebhookCourier {
+fn callback_sender(allow_private_addresses: bool) -> WebhookCallbackSender {
     let secret = WebhookSecret::parse("a secret of this test").expect("any text is one");
     let secrets = BTreeMap::from([("SECRET".to_owned(), secret)]);
     let settings =
         WebhookSettings { secrets, allow_private_addresses, ..WebhookSettings::default() };
-    WebhookCourier::new(settings, Arc::new(engine::SystemClock::new(None)))
+    WebhookCallbackSender::new(settings, Arc::new(engine::SystemClock::new(None)))
 }
 
 pub(super) fn url(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
-    let open = courier(true).accepts(text, "SECRET");
-    let told = match courier(false).accepts(text, "SECRET") {
+    let open = callback_sender(true).accepts(text, "SECRET");
+    let told = match callback_sender(false).accepts(text, "SECRET") {
         Err(told) => told,
         Ok(()) => return leads_outside(text, open.is_ok()),
     };
     // What is refused may hold a token: only an address by number is said again.
     assert!(told.len() < 300, "{told}");
-    assert!(courier(false).accepts(text, "ANOTHER").is_err(), "no secret, no callback");
+    assert!(callback_sender(false).accepts(text, "ANOTHER").is_err(), "no secret, no callback");
 }
 
 /// Judged by what the standard library knows of addresses.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use domain::answer::Settlement;
 use domain::digest::Digest;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::hold::Risk;
 use domain::id::{
     CallId, CommitId, GrantId, HoldId, MessageId, NodeId, RunId, SessionId, StreamId, TokenId,
@@ -39,7 +39,7 @@ pub(super) fn run(bytes: &[u8]) {
     let names = [
         Risk::parse(text).map(Risk::name),
         Settlement::parse(text).map(Settlement::name),
-        Scope::parse(text).map(Scope::name),
+        TokenScope::parse(text).map(TokenScope::name),
         Effects::parse(text).map(Effects::name),
     ];
     for name in names.into_iter().flatten() {

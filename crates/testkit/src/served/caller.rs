@@ -6,7 +6,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// What should happen soon has happened by then, even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -169,7 +169,7 @@ impl Caller {
 
     /// A key for requests that are repeated.
     pub fn fresh_key() -> String {
-        format!("key-{:x}", Chance::fresh_seed())
+        format!("key-{:x}", Rng::fresh_seed())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The real program, serving from a folder of its own, and those who call it.
 
 mod caller;
-mod houses;
+mod configs;
 mod transcript;
 
 use std::net::TcpListener;
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::binary::{Binary, Server};
-use crate::chance::Chance;
 use crate::http::Api;
+use crate::rng::Rng;
 use crate::witness::Witness;
 
 pub use caller::{Caller, Heard, PATIENCE};
-pub use houses::{NOTING, appending};
+pub use configs::{NOTING, appending};
 pub use transcript::{results, unsound, words};
 
 /// A debug build on a busy machine starts in a fraction of this.
@@ -97,9 +97,9 @@ impl Served {
     }
 
     pub fn write(&self, name: &str, text: &str) {
-        let text = text.replace("@SERVER@", houses::SERVER);
+        let text = text.replace("@SERVER@", configs::SERVER);
         let text =
-            text.replace("@SCRIPTED@", houses::SCRIPTED).replace("@WITNESS@", houses::WITNESS);
+            text.replace("@SCRIPTED@", configs::SCRIPTED).replace("@WITNESS@", configs::WITNESS);
         let text = text.replace("@PORT@", &self.port.to_string());
         let text = text.replace("@SITE@", &self.site.path().display().to_string());
         std::fs::write(self.path(name), text).expect("a file");
@@ -207,8 +207,8 @@ pub async fn run(binary: &Binary, arguments: &[&str], within: &Path) -> (i32, St
 /// Below the ports that outgoing connections get, so that no client takes it while the server is
 /// down, and not among those of the crash test.
 fn free_port() -> u16 {
-    let mut chance = Chance::new(Chance::fresh_seed());
-    let ports = (0..200).map(|_| 10_000 + chance.below(10_000) as u16);
+    let mut rng = Rng::new(Rng::fresh_seed());
+    let ports = (0..200).map(|_| 10_000 + rng.below(10_000) as u16);
     let free = ports.into_iter().find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
     free.expect("one of two hundred ports is free")
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::time::Timestamp;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 
 use super::node::NodeNo;
 use super::world::{EPOCH_MS, World};
@@ -50,9 +50,9 @@ impl Clock for NodeClock {
     }
 }
 
-pub(super) struct NodeChance(pub(super) Arc<World>);
+pub(super) struct NodeRng(pub(super) Arc<World>);
 
-impl Chance for NodeChance {
+impl Rng for NodeRng {
     fn bits(&self) -> u128 {
         self.0.inside().bits()
     }

@@ -1,21 +1,21 @@
 //! A simulation of the real core and engine: several processes over one disk, with a fake clock, store,
-//! tools, model, courier and people, one thread, and everything that can go wrong drawn from a seed.
+//! tools, model, callback_sender and people, one thread, and everything that can go wrong drawn from a seed.
 //!
 //! The same seed and build give the same story, to the line. It does not simulate the doors (HTTP, pages),
 //! the real stores or the real tool hosts: those have tests and crash tests of their own.
 
+mod callback_sender;
 mod chat;
 mod checkers;
 mod clock;
 mod counts;
-mod courier;
 mod crowd;
 mod executor;
-mod house;
 mod mark;
 mod model;
 mod node;
 mod records;
+mod settings;
 mod store;
 mod story;
 mod tools;

@@ -10,9 +10,9 @@ use ports::model::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::house::TURN_TOKENS;
 use super::node::NodeNo;
 use super::records::Heard;
+use super::settings::TURN_TOKENS;
 use super::world::{Inside, World};
 
 pub(super) struct SimModel {
@@ -68,7 +68,7 @@ impl Model for SimModel {
             inside.note(format!("n{} MODEL hears {} messages", self.node, request.messages.len()));
             let request = request.clone().into_owned();
             inside.records.heard.push(Heard { request, journal, said: None });
-            (nth, inside.chance.below(60))
+            (nth, inside.rng.below(60))
         };
         deltas(Delta::Text("hm".into()));
         tokio::select! {
@@ -78,9 +78,9 @@ impl Model for SimModel {
         }
         let mut inside = self.world.inside();
         let fails = inside.weather.model;
-        if inside.chance.percent(fails) {
+        if inside.rng.percent(fails) {
             inside.fault("model failed");
-            return Err(match inside.chance.below(3) {
+            return Err(match inside.rng.below(3) {
                 0 => ModelError::Unavailable("busy".into()),
                 1 => ModelError::Refused("no".into()),
                 _ => ModelError::Malformed("cut off".into()),
@@ -107,7 +107,7 @@ impl Inside {
     fn turn(&mut self, request: &ModelRequest<'_>) -> ModelTurn {
         let text = |text: &str| vec![Part::Text(text.to_owned())];
         if let Some(again) = to_confirm(request)
-            && self.chance.percent(85)
+            && self.rng.percent(85)
         {
             let calls = vec![self.call("deploy", again)];
             return ModelTurn { parts: text("as approved"), calls, ..ModelTurn::default() };
@@ -116,40 +116,40 @@ impl Inside {
         let turns = since.take_while(|message| !matches!(message, ModelMessage::User { .. }));
         let spoken =
             turns.filter(|message| matches!(message, ModelMessage::Assistant { .. })).count();
-        if self.chance.percent(8 + 30 * spoken as u64) {
+        if self.rng.percent(8 + 30 * spoken as u64) {
             return ModelTurn { parts: text("done"), ..ModelTurn::default() };
         }
         // The same once more, for which there may be a standing grant by now.
         let earlier = written(request);
-        if !earlier.is_empty() && self.chance.percent(20) {
-            let (tool, input) = *self.chance.pick(&earlier);
+        if !earlier.is_empty() && self.rng.percent(20) {
+            let (tool, input) = *self.rng.pick(&earlier);
             let calls = vec![self.call(tool, input.to_owned())];
             return ModelTurn { calls, ..ModelTurn::default() };
         }
-        let count = 1 + [0, 0, 0, 1, 1, 2][self.chance.below(6) as usize];
+        let count = 1 + [0, 0, 0, 1, 1, 2][self.rng.below(6) as usize];
         let calls = (0..count).map(|_| self.wish()).collect();
-        let parts = if self.chance.percent(50) { text("let me see") } else { Vec::new() };
+        let parts = if self.rng.percent(50) { text("let me see") } else { Vec::new() };
         ModelTurn { parts, calls, ..ModelTurn::default() }
     }
 
     fn wish(&mut self) -> WrittenCall<'static> {
-        let tool = *self.chance.pick(&WISHES);
-        if self.chance.percent(6) {
+        let tool = *self.rng.pick(&WISHES);
+        if self.rng.percent(6) {
             self.fault("model wrote unsound arguments");
             let unsound =
                 ["{\"n\":", "{\"n\":1,\"n\":2}", "{\"n\":\"one\"}", "[]", "{\"n\":1,\"x\":1e999}"];
-            let input = (*self.chance.pick(&unsound)).to_owned();
-            let tool = if self.chance.percent(20) { "nothing" } else { tool };
+            let input = (*self.rng.pick(&unsound)).to_owned();
+            let tool = if self.rng.percent(20) { "nothing" } else { tool };
             return self.call(tool, input);
         }
         let input = match tool {
-            "ask_person" => (*self.chance.pick(&QUESTIONS)).to_owned(),
+            "ask_person" => (*self.rng.pick(&QUESTIONS)).to_owned(),
             "browser" => "{}".to_owned(),
             _ => {
                 // Small numbers come again, so that a standing grant finds something to cover.
-                let again = self.chance.percent(35);
-                let n = if again { self.chance.below(2) } else { 100 + self.next_serial() };
-                let spaced = self.chance.percent(20);
+                let again = self.rng.percent(35);
+                let n = if again { self.rng.below(2) } else { 100 + self.next_serial() };
+                let spaced = self.rng.percent(20);
                 if spaced { format!("{{ \"n\" : {n} }}") } else { format!("{{\"n\":{n}}}") }
             }
         };

@@ -61,7 +61,7 @@ impl Node {
             let engine = Box::pin(engine).await;
             if let (Ok(engine), Some(chats)) = (&engine, chats) {
                 let board = chats(engine.clone());
-                board.start("http://house.test");
+                board.start("http://sim.test");
                 let _ = chat.set(board);
             }
             let _ = slot.set(engine);

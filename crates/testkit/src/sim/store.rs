@@ -11,9 +11,9 @@ use domain::id::{HoldId, NodeId, RunId, SecretId, SessionId, StreamId};
 use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{
-    AuditEntry, Commit, CommitDone, CommitError, Committed, Entry, HoldQuery, KeptReply,
-    LoginSecret, Note, OutboxItem, OutboxKind, OutboxLane, OutboxTurn, OutboxWrite, PutNote,
-    SecretKind, SessionQuery, SessionRow, Store, StoreError, Viewer,
+    AuditEntry, Commit, CommitDone, CommitError, Committed, DueLane, Entry, HoldQuery, KeptReply,
+    LoginSecret, Note, OutboxItem, OutboxKind, OutboxLane, OutboxWrite, PutNote, SecretKind,
+    SessionQuery, SessionRow, Store, StoreError, Viewer,
 };
 
 use super::node::NodeNo;
@@ -43,10 +43,10 @@ impl NodeStore {
     fn fate(&self) -> Fate {
         let mut inside = self.world.inside();
         let (busy, unknown) = (inside.weather.busy, inside.weather.unknown);
-        if inside.chance.percent(busy) {
+        if inside.rng.percent(busy) {
             Fate::Busy
-        } else if inside.chance.percent(unknown) {
-            if inside.chance.percent(50) { Fate::UnknownWritten } else { Fate::UnknownLost }
+        } else if inside.rng.percent(unknown) {
+            if inside.rng.percent(50) { Fate::UnknownWritten } else { Fate::UnknownLost }
         } else {
             Fate::Fine
         }
@@ -56,11 +56,11 @@ impl NodeStore {
         let ms = {
             let mut inside = self.world.inside();
             let slow = inside.weather.slow;
-            if inside.chance.percent(slow) {
+            if inside.rng.percent(slow) {
                 inside.fault("slow reply");
-                50 + inside.chance.below(3_000)
+                50 + inside.rng.below(3_000)
             } else {
-                inside.chance.below(4)
+                inside.rng.below(4)
             }
         };
         self.world.wait(self.node, what, ms).await;
@@ -86,14 +86,14 @@ impl NodeStore {
     }
 
     async fn read(&self, what: &'static str) -> Result<(), StoreError> {
-        let waits = self.world.inside().chance.percent(40);
+        let waits = self.world.inside().rng.percent(40);
         if waits {
             self.wait(what).await;
         }
         self.may()?;
         let mut inside = self.world.inside();
         let unreadable = inside.weather.unreadable;
-        if inside.chance.percent(unreadable) {
+        if inside.rng.percent(unreadable) {
             inside.fault("read failed");
             return Err(StoreError::Unavailable("the disk did not answer".into()));
         }
@@ -111,7 +111,7 @@ impl NodeStore {
     fn may_be_heard_of(&self) -> Result<(), StoreError> {
         let mut inside = self.world.inside();
         let unknown = inside.weather.unknown;
-        if inside.has_chats && inside.chance.percent(unknown) {
+        if inside.has_chats && inside.rng.percent(unknown) {
             inside.fault("record unknown: written");
             return Err(StoreError::Unavailable("the connection broke".into()));
         }
@@ -260,14 +260,14 @@ impl Store for NodeStore {
         self.world.disk.outbox_item(queue, key).await
     }
 
-    async fn outbox_turns(
+    async fn outbox_lanes(
         &self,
         queue: &str,
         in_order: bool,
         limit: usize,
-    ) -> Result<Vec<OutboxTurn>, StoreError> {
-        self.read("outbox_turns").await?;
-        self.world.disk.outbox_turns(queue, in_order, limit).await
+    ) -> Result<Vec<DueLane>, StoreError> {
+        self.read("outbox_lanes").await?;
+        self.world.disk.outbox_lanes(queue, in_order, limit).await
     }
 
     async fn outbox_next(

@@ -8,12 +8,12 @@ use engine::Followed;
 
 use super::chat::{board, gestures};
 use super::crowd::{Errand, Request, Through, is_finished, wanted, whim};
-use super::house::{caller, setup};
 use super::node::{Node, NodeNo};
 use super::records::Seen;
+use super::settings::{caller, setup};
 use super::weather::Weather;
 use super::world::{Standing, World};
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// How often people are asked once the faults have stopped; a story that needs more never ends.
 const ERRANDS_MAX: u32 = 300;
@@ -36,9 +36,9 @@ pub(super) struct Story {
 
 impl Story {
     pub(super) fn new(seed: u64, whole_trace: bool) -> Story {
-        let mut chance = Chance::new(seed);
-        let size = 1 + chance.below(3) as usize;
-        let world = World::new(chance, whole_trace);
+        let mut rng = Rng::new(seed);
+        let size = 1 + rng.below(3) as usize;
+        let world = World::new(rng, whole_trace);
         // In the other half the engine is alone, and has more of the story. A chat service takes up what
         // an earlier process had in hand, so there is one process at a time.
         let has_chats = seed % 2 == 1;
@@ -148,7 +148,7 @@ impl Story {
     fn somebody_acts(&mut self) {
         let in_a_chat = {
             let mut inside = self.world.inside();
-            inside.has_chats && inside.chance.percent(60)
+            inside.has_chats && inside.rng.percent(60)
         };
         if in_a_chat {
             return self.somebody_presses();
@@ -337,7 +337,7 @@ impl Story {
             inside.nodes.insert(id, Standing::Alive);
             let skew = inside.weather.skew_ms;
             if skew > 0 && self.size > 1 {
-                let by = inside.chance.below(2 * skew) as i64 - skew as i64;
+                let by = inside.rng.below(2 * skew) as i64 - skew as i64;
                 inside.skew_ms.insert(no, by);
                 inside.clocks_lied = true;
                 if inside.skew_ms.values().any(|other| *other != by) {
@@ -349,18 +349,17 @@ impl Story {
             id
         };
         let setup = setup(&self.world, no, id);
-        let (world, clock, chance) =
-            (self.world.clone(), setup.clock.clone(), setup.chance.clone());
+        let (world, clock, rng) = (self.world.clone(), setup.clock.clone(), setup.rng.clone());
         let has_chats = self.world.inside().has_chats;
-        let chats = move |engine| board(&world, no, engine, clock, chance);
+        let chats = move |engine| board(&world, no, engine, clock, rng);
         self.nodes.push(Node::start(no, id, setup, has_chats.then_some(chats)));
     }
 
     pub(super) fn below(&self, end: u64) -> u64 {
-        self.world.inside().chance.below(end)
+        self.world.inside().rng.below(end)
     }
 
     pub(super) fn percent(&self, likely: u64) -> bool {
-        self.world.inside().chance.percent(likely)
+        self.world.inside().rng.percent(likely)
     }
 }

@@ -42,8 +42,8 @@ impl SimTool {
     async fn takes_time(&self, what: &'static str) {
         let ms = {
             let mut inside = self.world.inside();
-            let long = inside.chance.percent(20);
-            inside.chance.below(if long { 20_000 } else { 40 })
+            let long = inside.rng.percent(20);
+            inside.rng.below(if long { 20_000 } else { 40 })
         };
         self.world.wait(self.node, what, ms).await;
     }
@@ -72,7 +72,7 @@ impl ToolHost for SimTool {
         let (waits, is_blind) = {
             let mut inside = self.world.inside();
             let blind = inside.weather.blind;
-            (inside.chance.percent(20), inside.chance.percent(blind))
+            (inside.rng.percent(20), inside.rng.percent(blind))
         };
         if waits {
             self.world.wait(self.node, "prepare", 1).await;
@@ -103,7 +103,7 @@ impl ToolHost for SimTool {
         let starting = start.enter().await?;
         let entered = self.world.inside().journal();
         // It is through the gate and nothing has begun: who sleeps here and is replaced must find a fence.
-        let sleeps = self.world.inside().falls_asleep_at_work(self.node);
+        let sleeps = self.world.inside().falls_asleep_at_work(self.node, self.kind);
         if sleeps {
             self.world.wait(self.node, "tool is slow to begin", 1).await;
         }
@@ -144,7 +144,7 @@ impl ToolHost for SimTool {
             Kind::Traced => match inside.look_for(&key, attempt) {
                 Left::Interrupted => unknown("it was interrupted"),
                 found => {
-                    if inside.weather.crash > 0 && inside.chance.percent(15) {
+                    if inside.weather.crash > 0 && inside.rng.percent(15) {
                         inside.fault("trace of an attempt lost");
                         return unknown("the folder cannot be read");
                     }

@@ -159,6 +159,7 @@ fn change_of(change: &HoldChange, is_outside: bool) -> String {
         HoldChange::Claimed(_) => "claim".into(),
         HoldChange::Unclaimed => "let go".into(),
         HoldChange::Revealed(_) => "look at secrets".into(),
+        HoldChange::Commented(_) => "comment".into(),
         HoldChange::Outcome(outcome) if is_outside => format!("report: {}", outcome.name()),
         HoldChange::Outcome(HoldOutcome::Failed(result)) if is_taken_back(result) => {
             "taken back".into()

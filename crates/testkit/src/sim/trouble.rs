@@ -52,7 +52,7 @@ impl Story {
             self.turn_the_clock();
         } else if drawn(weather.full) {
             let mut inside = self.world.inside();
-            let for_ms = 20 + inside.chance.below(4_000);
+            let for_ms = 20 + inside.rng.below(4_000);
             inside.full_until = inside.now + for_ms;
         }
     }
@@ -162,7 +162,7 @@ impl Story {
         self.had_zombies = true;
         {
             let mut inside = self.world.inside();
-            let fenced = inside.chance.percent(50);
+            let fenced = inside.rng.percent(50);
             inside.nodes.insert(id, if fenced { Standing::Fenced } else { Standing::Gone });
             inside.note(format!("n{no} is taken for dead, fenced off: {fenced}"));
         }
@@ -172,21 +172,23 @@ impl Story {
     fn wake_somebody(&mut self) {
         let mut inside = self.world.inside();
         let Some(no) = inside.paused.first().copied() else { return };
-        if inside.chance.below(100) >= 4 {
+        let replaced = self.nodes.iter().any(|node| node.no == no && node.deposed);
+        // A node that was replaced sleeps for longer: one that wakes before its successor has looked at its calls meets no fence.
+        if inside.rng.below(400) >= if replaced { 2 } else { 16 } {
             return;
         }
         inside.paused.remove(&no);
         inside.note(format!("n{no} wakes up"));
-        if self.nodes.iter().any(|node| node.no == no && node.deposed) {
+        if replaced {
             inside.fault("zombie: taken over while paused, then woken");
         }
     }
 
     fn turn_the_clock(&mut self) {
         let mut inside = self.world.inside();
-        let span = *inside.chance.pick(&[1_000, 120_000, 2 * 3_600_000, 26 * 3_600_000]);
-        let by = 1 + inside.chance.below(span) as i64;
-        if inside.chance.percent(50) {
+        let span = *inside.rng.pick(&[1_000, 120_000, 2 * 3_600_000, 26 * 3_600_000]);
+        let by = 1 + inside.rng.below(span) as i64;
+        if inside.rng.percent(50) {
             inside.fault("clock jumped forward");
             inside.wall_ms += by;
         } else {

@@ -1,7 +1,7 @@
 //! What goes wrong in a story, and how often. Each seed has its own weather: a fault that is rare
 //! everywhere would seldom meet another, and one that is everywhere would hide the rest.
 
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// Every kind of fault, by the name under which it is counted.
 pub const FAULTS: &[&str] = &[
@@ -42,8 +42,8 @@ pub const FAULTS: &[&str] = &[
     "model wrote unsound arguments",
     "tool could not look",
     "trace of an attempt lost",
-    "courier failed",
-    "courier delivered but said it had not",
+    "callback_sender failed",
+    "callback_sender delivered but said it had not",
     "message repeated under its key",
     "record unknown: written",
     "chat: refused",
@@ -75,7 +75,7 @@ pub(super) struct Weather {
     pub(super) unreadable: u64,
     pub(super) slow: u64,
     pub(super) model: u64,
-    pub(super) courier: u64,
+    pub(super) callback_sender: u64,
     pub(super) blind: u64,
     /// Set where there are chats.
     pub(super) chat: u64,
@@ -84,9 +84,9 @@ pub(super) struct Weather {
 }
 
 impl Weather {
-    pub(super) fn of(chance: &mut Chance) -> Weather {
+    pub(super) fn of(rng: &mut Rng) -> Weather {
         let mut sometimes = |likely: u64, amount: u64| {
-            if chance.percent(likely) { 1 + chance.below(amount) } else { 0 }
+            if rng.percent(likely) { 1 + rng.below(amount) } else { 0 }
         };
         Weather {
             crash: sometimes(70, 12),
@@ -101,7 +101,7 @@ impl Weather {
             unreadable: sometimes(35, 3),
             slow: sometimes(60, 10),
             model: sometimes(50, 10),
-            courier: sometimes(50, 40),
+            callback_sender: sometimes(50, 40),
             blind: sometimes(30, 6),
             chat: 0,
             skew_ms: sometimes(40, 3_000),
@@ -123,7 +123,7 @@ impl Weather {
             unreadable: 0,
             slow: 0,
             model: 0,
-            courier: 0,
+            callback_sender: 0,
             blind: 0,
             chat: 0,
             skew_ms: 0,

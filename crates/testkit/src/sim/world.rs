@@ -20,7 +20,7 @@ use super::records::Records;
 use super::trace::Trace;
 use super::waits::Waits;
 use super::weather::Weather;
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// The simulated time begins here.
 pub(super) const EPOCH_MS: i64 = 1_800_000_000_000;
@@ -34,7 +34,7 @@ pub(super) struct World {
 pub(super) struct Inside {
     /// True time, in milliseconds since the story began.
     pub(super) now: u64,
-    pub(super) chance: Chance,
+    pub(super) rng: Rng,
     pub(super) weather: Weather,
     pub(super) waits: Waits,
     pub(super) nodes: BTreeMap<NodeId, Standing>,
@@ -73,12 +73,12 @@ pub(super) enum Standing {
 }
 
 impl World {
-    pub(super) fn new(mut chance: Chance, whole_trace: bool) -> Arc<World> {
-        let weather = Weather::of(&mut chance);
+    pub(super) fn new(mut rng: Rng, whole_trace: bool) -> Arc<World> {
+        let weather = Weather::of(&mut rng);
         let disk = MemoryStore::new(NodeId::new(0, 0));
         let inside = Inside {
             now: 0,
-            chance,
+            rng,
             weather,
             waits: Waits::default(),
             nodes: BTreeMap::new(),
@@ -108,7 +108,7 @@ impl World {
     /// Waits until the story goes on with this, `ms` of true time from now at the earliest.
     pub(super) fn wait(self: &Arc<World>, node: NodeNo, what: &'static str, ms: u64) -> Wait {
         let mut inside = self.inside();
-        let (due, lot) = (inside.now + ms, inside.chance.bits());
+        let (due, lot) = (inside.now + ms, inside.rng.bits());
         let id = inside.waits.begin(node, what, due, lot);
         drop(inside);
         Wait { world: self.clone(), id }
@@ -167,7 +167,7 @@ impl Inside {
     }
 
     pub(super) fn bits(&mut self) -> u128 {
-        (u128::from(self.chance.bits()) << 64) | u128::from(self.chance.bits())
+        (u128::from(self.rng.bits()) << 64) | u128::from(self.rng.bits())
     }
 
     pub(super) fn next_serial(&mut self) -> u64 {

@@ -15,7 +15,8 @@ const claudeCode = (name, http) => ({
   shell: (command, id) => call("Bash", { command, description: "a test" }, id),
   async setUp(w, options) {
     w.env.CLAUDE_CONFIG_DIR = join(w.home, "claude");
-    await w.install("claude", join(w.home, "claude", "settings.json"), { http, ...options });
+    const folder = options?.project ? join(w.project, ".claude") : w.env.CLAUDE_CONFIG_DIR;
+    await w.install("claude", join(folder, "settings.json"), { http, ...options });
   },
   // The tools are allowed as far as Claude Code itself is concerned: a hook that fails open would let them run.
   go: (w, args = ["go"]) =>
@@ -29,8 +30,9 @@ const claudeCode = (name, http) => ({
       },
     }),
   /** Its own rules leave the call open, so that it asks our MCP server. */
-  prompt(w) {
-    const holdpoint = { command: process.env.HOLDPOINT_BIN, args: ["mcp", "serve", "--server", w.url] };
+  prompt(w, { wait = 30, server = w.url } = {}) {
+    const serve = ["mcp", "serve", "--server", server, "--permission-wait", `${wait}s`];
+    const holdpoint = { command: process.env.HOLDPOINT_BIN, args: serve };
     const servers = join(w.home, "mcp.json");
     writeFileSync(servers, JSON.stringify({ mcpServers: { holdpoint } }));
     const args = ["-p", "go", "--output-format", "json", "--model", MODEL];
@@ -56,7 +58,7 @@ export const codex = {
   shell: (command, id) => call("exec_command", { cmd: command }, id),
   async setUp(w, options) {
     w.env.CODEX_HOME = join(w.home, "codex");
-    mkdirSync(w.env.CODEX_HOME);
+    mkdirSync(w.env.CODEX_HOME, { recursive: true });
     const provider = `model = "${MODEL}"
 model_provider = "fake"
 approval_policy = "never"
@@ -68,8 +70,10 @@ wire_api = "responses"
 env_key = "FAKE_KEY"
 `;
     const file = join(w.env.CODEX_HOME, "config.toml");
-    writeFileSync(file, provider);
-    await w.install("codex", file, options);
+    // Codex reads the settings of a project only if the user trusts it.
+    const trust = options?.project ? `\n[projects."${w.project}"]\ntrust_level = "trusted"\n` : "";
+    writeFileSync(file, provider + trust);
+    await w.install("codex", options?.project ? join(w.project, ".codex", "config.toml") : file, options);
   },
   go: (w) =>
     run(
@@ -86,14 +90,16 @@ export const gemini = {
   shell: (command, id) => call("run_shell_command", { command, description: "a test" }, id),
   async setUp(w, options) {
     const file = join(w.home, ".gemini", "settings.json");
-    mkdirSync(join(w.home, ".gemini"));
+    mkdirSync(join(w.home, ".gemini"), { recursive: true });
     const settings = {
       security: { auth: { selectedType: "gemini-api-key" } },
       privacy: { usageStatisticsEnabled: false },
       general: { enableAutoUpdate: false },
     };
     writeFileSync(file, JSON.stringify(settings));
-    await w.install("gemini", file, options);
+    // Gemini CLI reads the settings of a project only if the user trusts its folder.
+    if (options?.project) writeFileSync(join(w.home, ".gemini", "trustedFolders.json"), JSON.stringify({ [w.project]: "TRUST_FOLDER" }));
+    await w.install("gemini", options?.project ? join(w.project, ".gemini", "settings.json") : file, options);
   },
   go: (w) =>
     run(bin("gemini"), ["-p", "go", "--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "--output-format", "json"], {

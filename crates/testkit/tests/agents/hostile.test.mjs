@@ -2,6 +2,8 @@
 // Most need no agent: they speak to the hook as an agent does, and so can say what no real one would.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -210,6 +212,18 @@ test("a call that is too long to show is read to its end and denied", async (t) 
   const w = await world(t);
   const out = await w.hook("codex", proposed(w, "Bash", { command: `ls # ${"x".repeat(9 << 20)}` }));
   assert.deepEqual([out.decision, out.code], ["deny", 2]);
+});
+
+test("a call that is never handed over to its end is denied before the agent's own time is up", async (t) => {
+  const w = await world(t);
+  const hook = spawn(process.env.HOLDPOINT_BIN, ["hook", "codex", "--wait", "1s"], { cwd: w.project, env: w.env, stdio: ["pipe", "pipe", "ignore"] });
+  t.after(() => hook.kill("SIGKILL"));
+  hook.stdin.write('{"session_id":"s"');
+  let out = "";
+  hook.stdout.on("data", (data) => (out += data));
+  const [code] = await once(hook, "close");
+  assert.equal(code, 2);
+  assert.equal(JSON.parse(out).hookSpecificOutput.permissionDecision, "deny");
 });
 
 for (const agent of [claude, codex, gemini]) {

@@ -28,6 +28,7 @@ roles = ["admin"]
 
 [policy]
 default = "ask"
+expires = "@EXPIRES@"
 include = ["builtin:coding-agent"]
 
 [[policy.rules]]
@@ -71,13 +72,14 @@ async function plainer(modelUrl) {
   return proxy;
 }
 
-/** Everything for one test. `t.after` ends it. */
-export async function world(t) {
+/** Everything for one test. `t.after` ends it. `expires`: how long the policy lets a question wait. */
+export async function world(t, { expires = "24h" } = {}) {
+  const policy = POLICY.replace("@EXPIRES@", expires);
   assert.ok(HOLDPOINT_BIN && FAKE_MODEL_BIN, "`cargo xtask test --only agents` says where the programs are");
   const home = mkdtempSync(join(tmpdir(), "holdpoint-agents-"));
   const project = join(home, "project");
   mkdirSync(join(project, ".git"), { recursive: true });
-  writeFileSync(join(home, "holdpoint.toml"), POLICY);
+  writeFileSync(join(home, "holdpoint.toml"), policy);
   let { server, url } = await serve(home, ["--bootstrap-tokens", "tokens.json"]);
   const tokens = JSON.parse(readFileSync(join(home, "tokens.json"), "utf8"));
   const model = start(FAKE_MODEL_BIN, [], { stdio: ["ignore", "pipe", "inherit"] });
@@ -109,7 +111,7 @@ export async function world(t) {
     killServer: () => kill(server),
     /** At the address where it was, with everything that it had on disk. */
     async restartServer() {
-      writeFileSync(join(home, "holdpoint.toml"), POLICY.replace("127.0.0.1:0", new URL(url).host));
+      writeFileSync(join(home, "holdpoint.toml"), policy.replace("127.0.0.1:0", new URL(url).host));
       ({ server } = await serve(home, []));
     },
     /** Our hook itself, as an agent runs it. */
@@ -126,15 +128,13 @@ export async function world(t) {
       assert.equal(out.code, 0, out.err);
       return JSON.parse(out.out).decision;
     },
-    /** Writes the agent's settings as a user would, then sets times that a test can wait for. */
-    async install(agent, file, { wait = 30, defer = false, http = false, changed = (settings) => settings, server: at = url } = {}) {
-      const args = ["hook", "install", agent, "--user", "--yes", "--server", at, ...(http ? ["--http"] : [])];
-      const out = await run(HOLDPOINT_BIN, args, { cwd: project, env: w.env });
+    /** Writes the agent's settings as a user would. `changed` is what else a test does to them. */
+    async install(agent, file, { wait = 30, defer = false, http = false, project: inProject = false, changed, server: at = url } = {}) {
+      const place = inProject ? "--project" : "--user";
+      const args = ["hook", "install", agent, place, "--yes", "--server", at, "--wait", `${wait}s`];
+      const out = await run(HOLDPOINT_BIN, [...args, ...(defer ? ["--defer"] : []), ...(http ? ["--http"] : [])], { cwd: project, env: w.env });
       assert.equal(out.code, 0, out.err);
-      const settings = http
-        ? readFileSync(file, "utf8").replace("/hooks/claude", `/hooks/claude?wait_s=${wait}&defer=${defer}`)
-        : readFileSync(file, "utf8").replace(`hook ${agent}`, `hook ${agent} --wait ${wait}s ${defer ? "--defer" : ""}`);
-      writeFileSync(file, changed(settings));
+      if (changed) writeFileSync(file, changed(readFileSync(file, "utf8")));
     },
     async uninstall(agent) {
       const out = await run(HOLDPOINT_BIN, ["hook", "uninstall", agent, "--user", "--yes"], { cwd: project, env: w.env });
@@ -167,7 +167,7 @@ export const PROOF = "echo yes > proof.txt";
 
 /** The model calls the tool, hears the result, and says a last word. */
 export async function prepared(t, agent, block, options) {
-  const w = await world(t);
+  const w = await world(t, options);
   await w.play({ when: { results: 0 }, say: [block] }, { say: [text("It said: {result}")] });
   await agent.setUp(w, options);
   return w;

@@ -9,7 +9,7 @@ use ports::channel::{Channel as _, Destination, MessageRef, OutgoingText, Webhoo
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Value, json};
-use testkit::fake_chat::{FakeInbox, MovedClock, NoChance, approved, hold, prompt};
+use testkit::fake_chat::{FakeInbox, MovedClock, NoRandomness, approved, hold, prompt};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, FakeDingtalk, TEMPLATE, message, press};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ fn connector(fake: &FakeDingtalk) -> Dingtalk {
     let mut settings =
         DingTalkSettings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     settings.card_template = Some(TEMPLATE.into());
-    Dingtalk::new(settings, MovedClock::new(1), Arc::new(NoChance))
+    Dingtalk::new(settings, MovedClock::new(1), Arc::new(NoRandomness))
 }
 
 fn judge(fake: &FakeDingtalk, job: &str) -> Judge {
@@ -161,7 +161,7 @@ async fn dingtalk_sdk_seals_the_events_that_we_open_and_opens_what_we_answer() {
         allow_from: Vec::new(),
     });
     let clock = MovedClock::new(1);
-    let dingtalk = Dingtalk::new(settings, clock.clone(), Arc::new(NoChance));
+    let dingtalk = Dingtalk::new(settings, clock.clone(), Arc::new(NoRandomness));
     let inbox = FakeInbox::new();
     let mut judge = judge(&fake, "envelope");
     let ask = |more: Value| {
@@ -205,7 +205,7 @@ async fn dingtalk_sdk_replies_in_a_conversation_as_we_do() {
     let settings =
         DingTalkSettings::new("dingtalk", CLIENT_ID, SecretString::new(CLIENT_SECRET), url);
     let clock = MovedClock::new(1);
-    let dingtalk = Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance)));
+    let dingtalk = Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoRandomness)));
     let (listening, stop) = (dingtalk.clone(), CancellationToken::new());
     let (mut tasks, ends) = (JoinSet::new(), stop.clone());
     tasks.spawn(async move { listening.listen(FakeInbox::new(), ends).await });

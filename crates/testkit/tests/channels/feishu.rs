@@ -8,7 +8,7 @@ use ports::channel::{Channel as _, Destination, MessageRef, OutgoingText, Webhoo
 use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
-use testkit::fake_chat::{Asked, FakeInbox, MovedClock, NoChance, approved, hold, prompt};
+use testkit::fake_chat::{Asked, FakeInbox, MovedClock, NoRandomness, approved, hold, prompt};
 use testkit::fake_feishu::{
     APP_ID, APP_SECRET, FakeFeishu, VERIFICATION, message, press, sealed, signed,
 };
@@ -25,7 +25,7 @@ pub(crate) fn connector(fake: &FakeFeishu, mode: FeishuMode) -> (Feishu, Arc<Mov
     settings.verification_token = Some(SecretString::new(VERIFICATION));
     settings.encrypt_key = Some(SecretString::new(KEY));
     let clock = MovedClock::new(1);
-    (Feishu::new(settings, clock.clone(), Arc::new(NoChance)), clock)
+    (Feishu::new(settings, clock.clone(), Arc::new(NoRandomness)), clock)
 }
 
 type Headers = Vec<(String, String)>;

@@ -10,7 +10,7 @@ use ports::clock::Clock as _;
 use ports::secret_string::SecretString;
 use serde_json::{Map, Value, json};
 use testkit::asked::Asked;
-use testkit::fake_chat::{MovedClock, NoChance};
+use testkit::fake_chat::{MovedClock, NoRandomness};
 use testkit::fake_slack::{
     APP_ID, APP_TOKEN, BOT_TOKEN, FakeSlack, SIGNING_SECRET, TEAM_ID, signed,
 };
@@ -34,7 +34,7 @@ fn connector(fake: &FakeSlack, mode: SlackMode) -> (Slack, Arc<MovedClock>) {
         language: Default::default(),
         zone: Default::default(),
     };
-    (Slack::new(settings, clock.clone(), Arc::new(NoChance)), clock)
+    (Slack::new(settings, clock.clone(), Arc::new(NoRandomness)), clock)
 }
 
 fn over_http() -> SlackMode {

@@ -8,7 +8,7 @@ use channels::telegram::{BotToken, Telegram, TelegramSettings};
 use ports::channel::{Channel as _, Destination, OutgoingText};
 use serde_json::{Value, json};
 use testkit::asked::Asked;
-use testkit::fake_chat::{MovedClock, NoChance};
+use testkit::fake_chat::{MovedClock, NoRandomness};
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 use testkit::faults::Fault;
 
@@ -21,7 +21,7 @@ const GROUP: i64 = -1_001_234;
 fn connector(fake: &FakeTelegram) -> Telegram {
     let token = BotToken::new(TOKEN).expect("a token");
     let settings = TelegramSettings::new("tg", token, fake.url().parse().expect("a URL"));
-    Telegram::new(settings, MovedClock::new(1) as Arc<_>, Arc::new(NoChance))
+    Telegram::new(settings, MovedClock::new(1) as Arc<_>, Arc::new(NoRandomness))
 }
 
 fn group() -> Destination {

@@ -43,9 +43,9 @@ impl Platform for Receiver {
 }
 
 fn config(slack: &FakeSlack, program: &Front<Receiver>, mail: &FakeMail) -> String {
-    let house = appending("public_url = \"https://hold.example.org\"", &["append"]);
+    let base = appending("public_url = \"https://hold.example.org\"", &["append"]);
     format!(
-        r#"{house}
+        r#"{base}
 [[people]]
 id = "ana"
 name = "Ana"

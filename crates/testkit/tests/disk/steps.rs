@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use testkit::binary::Binary;
-use testkit::chance::Chance;
 use testkit::disk::{Loss, Lossy, Lost};
+use testkit::rng::Rng;
 use testkit::served::{PATIENCE, Served};
 use tokio::time::{Instant, sleep};
 
@@ -15,7 +15,7 @@ use crate::disk::{SCRIPT, config};
 struct Unsafe {
     served: Served,
     lossy: Lossy,
-    chance: Chance,
+    rng: Rng,
 }
 
 impl Unsafe {
@@ -25,14 +25,14 @@ impl Unsafe {
         let served = Served::prepare_with(lossy.binary(), &config, SCRIPT);
         std::fs::create_dir(served.path("disk")).expect("a folder");
         lossy.watch(&served.path("disk"));
-        Unsafe { served, lossy, chance: Chance::new(Chance::fresh_seed()) }
+        Unsafe { served, lossy, rng: Rng::new(Rng::fresh_seed()) }
     }
 
     /// Every other cut takes all that was not synced.
     async fn cut(&mut self, number: usize) -> Lost {
         let loss = if number.is_multiple_of(2) { Loss::Everything } else { Loss::Some };
         let server = self.served.take();
-        let lost = self.lossy.cut(server, loss, &mut self.chance).await;
+        let lost = self.lossy.cut(server, loss, &mut self.rng).await;
         lost.unwrap_or_else(|why| panic!("{why}"))
     }
 

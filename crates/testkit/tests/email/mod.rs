@@ -63,7 +63,7 @@ async fn a_notice_brings_the_link_and_nothing_that_decides() {
     let email = email(&mail, Tls::Off, PASSWORD);
     let asked = Asked::deletion();
     let shown = email.show(&ana(), &asked.showing()).await.unwrap();
-    assert!(!shown.takes_a_yes && shown.posted.direct);
+    assert!(!shown.accepts_approval && shown.posted.direct);
     assert_eq!(
         (shown.posted.chat.as_str(), shown.posted.message.as_str()),
         ("ana@example.com", "<hold.7Q2@example.org>")

@@ -1,4 +1,4 @@
-//! I-3 through the whole house: a server that changes what it says about its tools.
+//! I-3 through the whole program: a server that changes what it says about its tools.
 
 use serde_json::{Value, json};
 use testkit::served::Served;
@@ -87,7 +87,7 @@ async fn i03_a_hold_that_was_open_over_a_restart_is_asked_about_again() {
     show(&served, "Something else entirely.");
     served.up().await;
     let ana = served.admin();
-    // Another call makes the house look at its tools.
+    // Another call makes the server look at its tools.
     let other = call(&ana, "note", &json!({})).await;
     ana.held(&other, 1).await;
     ana.approve(&held[0]).await;

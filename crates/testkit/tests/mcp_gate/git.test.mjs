@@ -60,6 +60,43 @@ test("the git server: a denied commit is not made, and an edited one has the per
   assert.deepEqual(w.subjects(), ["Better words"]);
 });
 
+for (const kind of [legacy, modern]) {
+  test(`${kind.name} before the git server: come back, and the approval is found and used once`, async (t) => {
+    const w = await repository(t);
+    const client = await kind.connect(t, w, behind(w, "--wait", "1s"));
+    assert.match(text(await kind.call(client, "git_commit", commit(w))), /call again with the same arguments/);
+    await w.approve();
+    assert.deepEqual(w.subjects(), []);
+    const done = await kind.call(client, "git_commit", commit(w));
+    assert.ok(!done.isError, text(done));
+    assert.deepEqual(w.subjects(), ["First words"]);
+    writeFileSync(join(w.room, "b.txt"), "b");
+    w.git("add", "b.txt");
+    assert.match(text(await kind.call(client, "git_commit", commit(w))), /waits for a person/);
+    assert.deepEqual(w.subjects(), ["First words"]);
+  });
+}
+
+test("client 2.4.0 before the git server: a form in the client is the answer of the token's owner", async (t) => {
+  const w = await repository(t);
+  const asked = [];
+  const client = await modern.connect(t, w, behind(w, "--answer-in-client"), {
+    capabilities: { elicitation: { form: {} } },
+    env: { HOLDPOINT_TOKEN: w.tokens.person_token },
+    prepare: (client) =>
+      client.setRequestHandler("elicitation/create", ({ params }) => {
+        asked.push(params.message);
+        assert.deepEqual(w.subjects(), []);
+        return { action: "accept", content: asked.length === 1 ? { decision: "deny", reason: "write a better message" } : { decision: "approve" } };
+      }),
+  });
+  assert.match(text(await modern.call(client, "git_commit", commit(w))), /write a better message/);
+  const done = await modern.call(client, "git_commit", commit(w, "Better words"));
+  assert.ok(!done.isError, text(done));
+  assert.match(asked[1], /repo__git_commit[\s\S]*Better words/);
+  assert.deepEqual(w.subjects(), ["Better words"]);
+});
+
 test("mcp 2.3.0 before the git server: a commit is made after approval", async (t) => {
   const w = await repository(t);
   const running = python(t, w, behind(w), [["git_commit", commit(w)]]);

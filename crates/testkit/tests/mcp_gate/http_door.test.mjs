@@ -139,11 +139,15 @@ test("client 2.4.0 over HTTP: a modern upstream, its own question, and no second
 
 test("the everything server over HTTP: what is no call of a tool is passed on, both ways", async (t) => {
   const w = await world(t, fronted());
-  const { CreateMessageRequestSchema, LoggingMessageNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
-  const logs = [];
+  const { CreateMessageRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  const [logs, roots] = [[], []];
   const client = await legacyHttp.connect(t, w, "/mcp/all", {
-    capabilities: { sampling: {} },
+    capabilities: { sampling: {}, roots: { listChanged: true } },
     prepare(client) {
+      client.setRequestHandler(ListRootsRequestSchema, () => {
+        roots.push(1);
+        return { roots: [{ uri: "file:///r", name: "r" }] };
+      });
       client.setRequestHandler(CreateMessageRequestSchema, () => ({ model: "m", role: "assistant", content: { type: "text", text: "sampled" } }));
       client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => logs.push(params));
     },
@@ -157,6 +161,19 @@ test("the everything server over HTTP: what is no call of a tool is passed on, b
   const sampling = legacyHttp.call(client, "trigger-sampling-request", { prompt: "say it", maxTokens: 5 });
   await w.approve();
   assert.match(text(await sampling), /sampled/);
+  const until = async (isSo) => {
+    while (!isSo()) await new Promise((done) => setTimeout(done, 10));
+  };
+  const said = (words) => logs.some(({ data }) => words.test(data));
+  await until(() => said(/^Roots updated: 1 root/));
+  assert.equal(roots.length, 1);
+  await client.sendRootsListChanged();
+  await until(() => roots.length === 2);
+  assert.ok(!said(/level.message/i));
+  const logging = legacyHttp.call(client, "toggle-simulated-logging", {});
+  await w.approve((hold) => hold.call.tool === "all__toggle-simulated-logging");
+  await logging;
+  await until(() => said(/level.message/i));
   const seen = [];
   const long = legacyHttp.call(client, "trigger-long-running-operation", { duration: 0.4, steps: 2 }, { onprogress: (progress) => seen.push(progress) });
   await w.approve();
@@ -243,6 +260,61 @@ test("a task outlives the server: it goes on when its client asks for it, and ru
   const after = await settled(task.taskId);
   assert.match(after.result.content[0].text, /may or may not have been carried out/);
   assert.equal((await w.pending()).length, 0, "and it is not asked about again");
+});
+
+test("two equal tasks are two tasks, and one that is cancelled leaves the other its question, also after a restart", async (t) => {
+  const w = await world(t, fronted());
+  const capabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+  const ask = async (method, params) => (await last(await modernPost(w, "/mcp/writer", method, params, { capabilities }))).result;
+  const settled = async (taskId) => {
+    for (;;) {
+      const task = await ask("tasks/get", { taskId });
+      if (task.status !== "working") return task;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  };
+  const begin = () => ask("tools/call", { name: "write", arguments: proof });
+  const [first, second, third] = [await begin(), await begin(), await begin()];
+  assert.equal(new Set([first, second, third].map(({ taskId }) => taskId)).size, 3);
+  const hold = await w.hold();
+  await ask("tasks/cancel", { taskId: first.taskId });
+  await ask("tools/call", { name: "list_directory", arguments: { path: w.room } });
+  assert.equal((await w.api(`/v1/holds/${hold.id}`)).state, "pending");
+  await w.approve();
+  // One of the two has the approval, and the other is asked about by itself.
+  const next = await w.hold((open) => open.id !== hold.id);
+  assert.equal((await w.settled(hold.id)).outcome.state, "succeeded");
+  const states = [(await ask("tasks/get", second)).status, (await ask("tasks/get", third)).status];
+  assert.deepEqual(states.sort(), ["completed", "working"]);
+  const waiting = (await ask("tasks/get", second)).status === "working" ? second : third;
+  await w.restartServer();
+  assert.equal((await ask("tasks/get", waiting)).status, "working");
+  await w.approve((open) => open.id === next.id);
+  const done = await settled(waiting.taskId);
+  assert.ok(done.status === "completed" && text(done.result).includes("written"), JSON.stringify(done));
+  assert.equal((await w.settled(next.id)).outcome.state, "succeeded");
+});
+
+test("of two equal calls in two sessions of a token one is cancelled, and the other keeps its question", async (t) => {
+  const w = await world(t, fronted());
+  const [stop, ids] = [new AbortController(), []];
+  const waiting = async (options) => {
+    const client = await legacyHttp.connect(t, w, "/mcp/files");
+    let calling;
+    await new Promise((onprogress) => (calling = legacyHttp.call(client, "write_file", target(w), { onprogress, ...options })));
+    ids.push((await w.hold()).id);
+    return { calling };
+  };
+  const first = await waiting({ signal: stop.signal });
+  const second = await waiting();
+  assert.equal(ids[0], ids[1], "they share a question");
+  stop.abort("enough");
+  await assert.rejects(first.calling);
+  const other = await legacyHttp.connect(t, w, "/mcp/files");
+  await legacyHttp.call(other, "list_directory", { path: w.room });
+  assert.equal((await w.api(`/v1/holds/${ids[0]}`)).state, "pending");
+  await w.approve();
+  assert.ok(!(await second.calling).isError && w.has("proof.txt"));
 });
 
 test("a stream that was cut is taken up again after its last event, and the answer is there", async (t) => {

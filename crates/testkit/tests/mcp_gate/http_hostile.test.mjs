@@ -278,6 +278,27 @@ test("a token that is revoked while a call waits is of no use, also if it was ap
   assert.equal((await modernPost(w, "/mcp/writer", "tools/list", {}, { token: made.token })).status, 401);
 });
 
+test("a token that expires by time while a call waits is of no use, also if it was approved", async (t) => {
+  const w = await world(t, fronted());
+  const made = await w.api("/v1/tokens", { program: "brief", scopes: ["ask"], expires_in_s: 2 });
+  const calling = modernPost(w, "/mcp/writer", "tools/call", { name: "write", arguments: proof }, { token: made.token });
+  const hold = await w.hold();
+  for (;;) {
+    const { status } = await fetch(`${w.url}/v1/me`, { headers: { authorization: `Bearer ${made.token}` } });
+    if (status === 401) break;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  await w.approve();
+  const answer = await last(await calling);
+  // The stream ends with its token; if the answer was quicker, it is a denial.
+  if (answer?.result) assert.ok(answer.result.isError, JSON.stringify(answer));
+  assert.equal((await modernPost(w, "/mcp/writer", "tools/list", {}, { token: made.token })).status, 401);
+  // Another caller's call went to the upstream and came back: this one would have been there before it.
+  assert.ok(!(await last(await modernPost(w, "/mcp/writer", "tools/call", { name: "list_directory", arguments: { path: w.room } }))).result.isError);
+  assert.ok(!w.has("proof.txt"));
+  assert.equal((await w.api(`/v1/holds/${hold.id}`)).outcome, null, "the approval was not used");
+});
+
 test("the upstream gets neither the token nor the server's environment", async (t) => {
   const w = await world(t, fronted());
   const client = await modernHttp.connect(t, w, "/mcp/all");

@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { legacy, modern, text } from "./clients.mjs";
+import { files, target } from "./proxy_cases.mjs";
 import { HOLDPOINT_BIN, start, world } from "./world.mjs";
 
 const { RMCP_PEERS } = process.env;
@@ -49,6 +50,46 @@ for (const [way, version] of [["legacy", "2025-11-25"], ["modern", "2026-07-28"]
     assert.match(text(denied), /one is enough/);
     assert.ok(!w.has("denied.txt"));
     assert.equal(told.polls > 0, way === "task", "only a task is asked for");
+  });
+}
+
+for (const way of ["legacy", "modern", "task"]) {
+  test(`rmcp 3.8.0, ${way}, before the filesystem server: a file is written only after approval`, async (t) => {
+    const w = await world(t);
+    const running = rmcp(t, w, way, files(w), [
+      ["list_directory", { path: w.room }],
+      ["write_file", target(w)],
+      ["write_file", target(w, "denied.txt")],
+    ]);
+    const hold = await w.hold();
+    assert.ok(!w.has("proof.txt"), "it waits");
+    assert.deepEqual([hold.call.tool, hold.call.arguments], ["files__write_file", target(w)]);
+    await w.approve();
+    await w.answer({ verdict: "deny", reason: "one is enough" }, ({ call }) => call.arguments.path === target(w, "denied.txt").path);
+    const told = await running;
+    assert.equal(told.tools.length, 14);
+    const [listed, written, denied] = told.results;
+    assert.ok(!listed.isError && !written.isError && w.has("proof.txt"), text(written));
+    assert.equal(denied.isError, true);
+    assert.match(text(denied), /one is enough/);
+    assert.ok(!w.has("denied.txt"));
+    assert.equal(told.polls > 0, way === "task");
+    assert.equal((await w.settled(hold.id)).outcome.state, "succeeded");
+  });
+}
+
+for (const way of ["legacy", "modern"]) {
+  test(`rmcp 3.8.0, ${way}: come back, and the same call of the next process finds its approval and uses it once`, async (t) => {
+    const w = await world(t);
+    const again = async () => (await rmcp(t, w, way, files(w, "--wait", "1s"), [["write_file", target(w)]])).results[0];
+    const told = await again();
+    assert.equal(told.isError, true);
+    assert.match(text(told), /call again with the same arguments/);
+    await w.approve();
+    assert.ok(!w.has("proof.txt"));
+    const done = await again();
+    assert.ok(!done.isError && w.has("proof.txt"), text(done));
+    assert.match(text(await again()), /waits for a person/, "the next one is asked about again");
   });
 }
 

@@ -5,7 +5,7 @@ import pathlib
 import sys
 from typing import Annotated, Literal
 
-from mcp.server.mcpserver import Elicit, MCPServer, Resolve
+from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from pydantic import BaseModel
 
 server = MCPServer("writer", version="1.0")
@@ -45,6 +45,14 @@ async def sign(name: str, signature: Annotated[Signature, Resolve(who)]) -> str:
     """Signs a file."""
     (room / name).write_text(signature.name)
     return f"signed by {signature.name}"
+
+
+@server.tool()
+async def grow(name: str, ctx: Context) -> str:
+    """Adds a tool, and says that there are others now."""
+    server.add_tool(list_directory, name=name)
+    await ctx.notify_tools_changed()
+    return "grown"
 
 
 if len(sys.argv) > 2:

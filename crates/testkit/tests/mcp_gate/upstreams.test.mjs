@@ -121,6 +121,105 @@ test("modern upstream: a task waits, runs after approval, and is told denied as 
   assert.ok(!w.has("no.txt") && !w.has("gone.txt"));
 });
 
+/** Tasks over one wire, as a test asks for them. */
+function tasksOf(client) {
+  const _meta = modernMeta(TASKS);
+  let id = 0;
+  const request = async (method, params) => (await client.request((id += 1), method, { ...params, _meta })).result;
+  return {
+    request,
+    begin: () => request("tools/call", { name: "write", arguments: proof }),
+    async until(tasks, fits) {
+      for (;;) {
+        const found = [];
+        for (const { taskId } of tasks) found.push(await request("tasks/get", { taskId }));
+        if (fits(found)) return found;
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    },
+  };
+}
+const isOver = ({ status }) => status !== "working";
+
+test("modern upstream: two equal tasks are two tasks, and each runs after an approval of its own", async (t) => {
+  const w = await world(t);
+  const { begin, until } = tasksOf(raw(t, w, writer(w)));
+  const tasks = [await begin(), await begin()];
+  assert.deepEqual(tasks.map(({ status }) => status), ["working", "working"]);
+  assert.notEqual(tasks[0].taskId, tasks[1].taskId);
+  const asked = await w.approve();
+  const first = await until(tasks, (found) => found.some(isOver));
+  assert.deepEqual(first.map(({ status }) => status).sort(), ["completed", "working"], "one approval is for one call");
+  const again = await w.approve();
+  assert.notEqual(again.id, asked.id);
+  for (const { status, result } of await until(tasks, (found) => found.every(isOver))) {
+    assert.ok(status === "completed" && !result.isError && text(result).includes("written"), JSON.stringify(result));
+  }
+  for (const hold of [asked, again]) assert.equal((await w.settled(hold.id)).outcome.state, "succeeded");
+});
+
+test("modern upstream: of two equal tasks one is cancelled, and the other keeps its question", async (t) => {
+  const w = await world(t);
+  const { begin, until, request } = tasksOf(raw(t, w, writer(w)));
+  const [first, second] = [await begin(), await begin()];
+  const hold = await w.hold();
+  await request("tasks/cancel", { taskId: first.taskId });
+  await request("tools/call", { name: "list_directory", arguments: { path: w.room } });
+  assert.equal((await w.api(`/v1/holds/${hold.id}`)).state, "pending");
+  await w.approve();
+  const [cancelled, done] = await until([first, second], (found) => found.every(isOver));
+  assert.deepEqual([cancelled.status, done.status, done.result?.isError ?? false], ["cancelled", "completed", false]);
+  assert.ok(w.has("proof.txt"));
+});
+
+test("of two equal calls that wait one is cancelled: the other keeps the question, and the last one takes it back", async (t) => {
+  const w = await world(t);
+  const client = raw(t, w, writer(w));
+  await client.hello();
+  const waiting = async (id) => {
+    const calling = client.request(id, "tools/call", { name: "write", arguments: proof, _meta: { progressToken: id } });
+    const isHeard = ({ method, params }) => method === "notifications/progress" && params.progressToken === id;
+    while (!client.others.some(isHeard)) await new Promise((done) => setTimeout(done, 10));
+    return { calling };
+  };
+  const cancel = async (id) => {
+    client.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } }));
+    // Goes to the server and back after it.
+    await client.request(id + 1000, "tools/call", { name: "list_directory", arguments: { path: w.room } });
+  };
+  await waiting(1);
+  const { calling } = await waiting(2);
+  const hold = await w.hold();
+  await cancel(1);
+  assert.equal((await w.api(`/v1/holds/${hold.id}`)).state, "pending");
+  await w.approve();
+  assert.ok(!(await calling).result.isError && w.has("proof.txt"));
+  await waiting(3);
+  await waiting(4);
+  const next = await w.hold((open) => open.id !== hold.id);
+  await cancel(3);
+  await cancel(4);
+  assert.equal((await w.settled(next.id)).state, "cancelled");
+});
+
+test("a call whose question an equal call of another proxy took back is asked about anew", async (t) => {
+  const w = await world(t);
+  const clients = [raw(t, w, writer(w)), raw(t, w, writer(w))];
+  for (const client of clients) await client.hello();
+  const call = (client) => client.request(1, "tools/call", { name: "write", arguments: proof, _meta: { progressToken: 1 } });
+  const waits = async ({ others }) => {
+    while (!others.some(({ method }) => method === "notifications/progress")) await new Promise((done) => setTimeout(done, 10));
+  };
+  call(clients[0]);
+  const hold = await w.hold();
+  const second = call(clients[1]);
+  await waits(clients[1]);
+  clients[0].send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
+  assert.equal((await w.settled(hold.id)).state, "cancelled");
+  await w.approve((open) => open.id !== hold.id);
+  assert.ok(!(await second).result.isError && w.has("proof.txt"));
+});
+
 test("modern upstream: its own question does not need a second approval", async (t) => {
   const w = await world(t);
   const client = await modern.connect(t, w, writer(w), {
@@ -200,6 +299,24 @@ test("the everything server: what is no call of a tool is passed on, both ways",
   await w.approve();
   assert.match(text(await sampling), /sampled/);
   assert.equal(sampled.length, 1);
+  const until = async (isSo) => {
+    while (!isSo()) await new Promise((done) => setTimeout(done, 10));
+  };
+  const said = (words) => logs.some(({ data }) => words.test(data));
+  // It asks for the roots when the handshake is over, and again when the client says that they changed.
+  await until(() => said(/^Roots updated: 1 root/));
+  assert.equal(roots.length, 1);
+  const listing = legacy.call(client, "get-roots-list", {});
+  await w.approve((hold) => hold.call.tool === "all__get-roots-list");
+  assert.match(text(await listing), /file:\/\/\/r/);
+  await client.sendRootsListChanged();
+  await until(() => roots.length === 2);
+  // At the level `debug` each of its messages is heard.
+  assert.ok(!said(/level.message/i));
+  const logging = legacy.call(client, "toggle-simulated-logging", {});
+  await w.approve((hold) => hold.call.tool === "all__toggle-simulated-logging");
+  await logging;
+  await until(() => said(/level.message/i));
   const seen = [];
   const long = legacy.call(client, "trigger-long-running-operation", { duration: 0.4, steps: 2 }, { onprogress: (progress) => seen.push(progress) });
   await w.approve();

@@ -46,6 +46,10 @@ test("the command line prints the address, waits until it is done, and lists and
   const gone = await (await w.cli(["mcp", "disconnect", "notes"])).ended();
   assert.equal(gone.code, 0, gone.err);
   assert.equal(await w.state(), "not_connected");
+  const ana = { person: "ana" };
+  const issuer = partner.origin;
+  assert.deepEqual(await w.audited("mcp_server_connected"), [{ server: "notes", issuer, by: ana }]);
+  assert.deepEqual(await w.audited("mcp_server_disconnected"), [{ server: "notes", issuer, by: ana }]);
   assert.match((await (await w.cli(["doctor"])).ended()).out, /`notes` is not connected[^→]*→ holdpoint mcp connect notes/);
   // Given back, and not only forgotten.
   const token = [...mcp.tokens][0];
@@ -83,7 +87,7 @@ test("a token is renewed before it expires", async (t) => {
   partner.ttl = 600;
   assert.match(await w.say("echo"), /^Done/);
   assert.ok(partner.refreshes >= 1);
-  assert.ok(!/401/.test(w.log.split("tokens of an MCP server renewed")[0].split("MCP server connected").at(-1)));
+  assert.deepEqual(mcp.refused, [], "no call came with a token that was over");
 });
 
 test("a refused refresh token denies calls with what to do, and nothing reaches the server", async (t) => {
@@ -102,6 +106,10 @@ test("a refused refresh token denies calls with what to do, and nothing reaches 
   assert.deepEqual(mcp.notes, []);
   assert.equal(await w.state(), "not_connected");
   assert.match(w.log, /its tokens cannot be renewed/);
+  const [lost, ...more] = await w.audited("mcp_server_disconnected");
+  assert.deepEqual({ ...lost, why: "" }, { server: "notes", issuer: partner.origin, by: "runtime", why: "" });
+  assert.match(lost.why, /its tokens cannot be renewed: .*invalid_grant/);
+  assert.deepEqual(more, [], "it was lost once");
   await w.connect();
   await w.offered();
   assert.equal(await w.say("write", { approve: true }), "Done: written");

@@ -35,6 +35,10 @@ test("a wrong state, a replayed code and a used state connect nothing", async (t
   assert.equal(replayed.status, 502, replayed.text);
   assert.match(replayed.text, /invalid_grant/);
   assert.equal(await w.state(), "not_connected");
+  const [refused, ...more] = await w.audited("mcp_server_refused");
+  assert.deepEqual(refused.by, { person: "ana" });
+  assert.match(refused.why, /invalid_grant/);
+  assert.deepEqual(more, [], "a forged state begins nothing, and so is no attempt");
 });
 
 test("opening the page changes nothing, and only the admin who began may press its button", async (t) => {

@@ -61,7 +61,7 @@ export async function provider(t, settings = {}) {
   return partner;
 }
 
-/** An MCP server that takes only the provider's tokens for itself. `notes` is what its tool wrote. */
+/** An MCP server that takes only the provider's tokens for itself. `notes` is what its tool wrote, `refused` the tokens that it turned away. */
 export async function mcpServer(t, partner, change = {}) {
   const app = express();
   app.use(express.json());
@@ -81,6 +81,11 @@ export async function mcpServer(t, partner, change = {}) {
   app.get("/.well-known/oauth-protected-resource/mcp", (_request, response) =>
     response.json({ resource: url, authorization_servers: [partner.origin], scopes_supported: ["mcp:tools"], ...change }),
   );
+  const refused = [];
+  app.use("/mcp", (request, response, next) => {
+    response.on("finish", () => response.statusCode === 401 && request.headers.authorization && refused.push(request.headers.authorization));
+    next();
+  });
   const guard = requireBearerAuth({
     verifier,
     requiredScopes: ["mcp:tools"],
@@ -102,7 +107,7 @@ export async function mcpServer(t, partner, change = {}) {
     await transport.handleRequest(request, response, request.body);
   });
   app.all("/mcp", (_request, response) => response.status(405).end());
-  return { url, notes, tokens };
+  return { url, notes, tokens, refused };
 }
 
 /** A person's browser: it keeps cookies, follows redirects, and fills in the provider's forms. */

@@ -1,4 +1,4 @@
-// A Holdpoint whose agent has the tools of one MCP server with `auth = "oauth"`.
+// A Holdpoint with one MCP server with `auth = "oauth"`: as tools of an agent, or fronted under `/mcp/notes`.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,6 +8,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
 import { Browser } from "./partner.mjs";
 
@@ -33,13 +36,7 @@ when = { is_error = true }
 text = "Failed: {result}"
 `;
 
-const settings = (port, url, more) => `
-[server]
-listen = "127.0.0.1:${port}"
-
-[store]
-url = "sqlite:data"
-
+const AGENT = `
 [models.scripted]
 provider = "scripted"
 script = "script.toml"
@@ -52,6 +49,15 @@ tools = ["notes"]
 [[tools]]
 name = "notes"
 kind = "mcp"
+`;
+
+const settings = (port, url, more, fronted) => `
+[server]
+listen = "127.0.0.1:${port}"
+
+[store]
+url = "sqlite:data"
+${fronted ? "[mcp.upstreams.notes]" : AGENT}
 url = "${url}"
 auth = "oauth"
 ${more}
@@ -85,12 +91,12 @@ async function freePort() {
   return port;
 }
 
-export async function world(t, url, more = "allow_private_addresses = true") {
+export async function world(t, url, more = "allow_private_addresses = true", { fronted = false } = {}) {
   assert.ok(HOLDPOINT_BIN, "`cargo xtask test --only mcp` says where the program is");
   const home = mkdtempSync(join(tmpdir(), "holdpoint-oauth-"));
   const origin = `http://127.0.0.1:${await freePort()}`;
   writeFileSync(join(home, "script.toml"), SCRIPT);
-  writeFileSync(join(home, "holdpoint.toml"), settings(new URL(origin).port, url, more));
+  writeFileSync(join(home, "holdpoint.toml"), settings(new URL(origin).port, url, more, fronted));
   let server;
   const w = {
     home,
@@ -141,6 +147,11 @@ export async function world(t, url, more = "allow_private_addresses = true") {
       assert.equal(page.status, 200, page.text);
       return page;
     },
+    /** What the audit log says about connections: for each event of this name, what stands in it. */
+    audited: async (name) => {
+      const { items } = await w.api(`/v1/audit?event=${name}&limit=50`);
+      return items.flatMap((item) => item.entry.events.map((event) => event[name]).filter(Boolean));
+    },
     state: async () => (await w.api("/v1/mcp/servers")).items[0].state,
     /** Until the agent is offered the tools: the event that tells is the server's own first list. */
     async offered() {
@@ -173,6 +184,26 @@ export async function world(t, url, more = "allow_private_addresses = true") {
       const { messages } = await w.api(`/v1/sessions/${session.id}`);
       return messages.at(-1).parts.map((part) => part.text ?? "").join("");
     },
+    /** An official client before `/mcp/notes`. */
+    async client({ token = w.tokens.program_token } = {}) {
+      const client = new Client({ name: "holdpoint-tests", version: "1.0.0" });
+      const headers = { authorization: `Bearer ${token}` };
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp/notes`), { requestInit: { headers } }));
+      t.after(() => client.close());
+      return client;
+    },
+    /** Answers the one open question, as soon as there is one. */
+    async answer(verdict) {
+      for (let tries = 0; tries < 200; tries += 1) {
+        const { items } = await w.api("/v1/holds?state=pending");
+        if (items.length === 1) {
+          await w.api(`/v1/holds/${items[0].id}/answer`, { digest: items[0].digest, answer: { verdict } });
+          return items[0];
+        }
+        await new Promise((done) => setTimeout(done, 50));
+      }
+      assert.fail("nothing was asked");
+    },
     /** Everything that is not the store: logs, exports, events, metrics, what people and models see. */
     async told() {
       const paths = ["/v1/audit/export", "/metrics", "/v1/mcp/servers", "/v1/sessions?limit=200", "/v1/holds?limit=200", "/v1/agents"];
@@ -181,7 +212,8 @@ export async function world(t, url, more = "allow_private_addresses = true") {
       for (const path of paths) texts.push(await (await fetch(`${origin}${path}`, { headers })).text());
       const { items } = await w.api("/v1/sessions?limit=200");
       for (const { id } of items) texts.push((await w.raw(`/v1/sessions/${id}`)).text);
-      for (const file of readdirSync(join(home, "data", "mcp"))) texts.push(readFileSync(join(home, "data", "mcp", file), "utf8"));
+      const pins = join(home, "data", fronted ? "mcp-gate" : "mcp");
+      for (const file of readdirSync(pins)) texts.push(readFileSync(join(pins, file), "utf8"));
       return texts.join("\n");
     },
     async cli(args, { token = w.tokens.person_token } = {}) {

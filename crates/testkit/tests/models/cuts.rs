@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use engine::{SystemChance, SystemClock};
+use engine::{SystemClock, SystemRng};
 use holdpoint::config::Config;
 use ports::model::{Model, ModelMessage, ModelRequest, ModelTurn};
 use serde_json::{Value, json};
@@ -58,8 +58,8 @@ async fn wire(fake: &FakeModel) -> (String, usize) {
 /// The model that the stage's server uses, here in our own process.
 fn model(stage: &Stage) -> Arc<dyn Model> {
     let config = Config::load(&stage.served.path("holdpoint.toml")).expect("a configuration");
-    let (clock, chance) = (SystemClock::new(None), SystemChance::default());
-    config.models["fake"].open(Arc::new(clock), Arc::new(chance)).expect("a model")
+    let (clock, rng) = (SystemClock::new(None), SystemRng::default());
+    config.models["fake"].open(Arc::new(clock), Arc::new(rng)).expect("a model")
 }
 
 async fn think(model: &Arc<dyn Model>) -> Result<ModelTurn, String> {

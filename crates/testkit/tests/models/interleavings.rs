@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use testkit::chance::Chance;
 use testkit::fake_model::{Api, Call, Script, Then, Turn};
+use testkit::rng::Rng;
 use testkit::served::{Caller, unsound};
 use tokio::task::JoinSet;
 
@@ -36,7 +36,7 @@ fn script() -> Script {
 }
 
 async fn i22_every_call_has_one_result_after_any_interleaving(api: Api) {
-    let seed = Chance::fresh_seed();
+    let seed = Rng::fresh_seed();
     let stage = Stage::set(api, Vec::new()).await;
     stage.fake.play(script());
     let (ana, bob) = (Arc::new(stage.ana.clone()), Arc::new(stage.served.person("bob").await));
@@ -46,7 +46,7 @@ async fn i22_every_call_has_one_result_after_any_interleaving(api: Api) {
             ended(running.join_next().await, seed);
         }
         let (ana, bob) = (ana.clone(), bob.clone());
-        running.spawn(async move { life(&ana, &bob, Chance::new(seed ^ number)).await });
+        running.spawn(async move { life(&ana, &bob, Rng::new(seed ^ number)).await });
     }
     while let Some(life) = running.join_next().await {
         ended(Some(life), seed);
@@ -61,21 +61,21 @@ fn ended(life: Option<Result<(), tokio::task::JoinError>>, seed: u64) {
     }
 }
 
-async fn life(ana: &Caller, bob: &Caller, mut chance: Chance) {
+async fn life(ana: &Caller, bob: &Caller, mut rng: Rng) {
     let session = ana.session("worker").await;
     let path = format!("/v1/sessions/{session}/messages");
-    for step in 0..4 + chance.below(6) {
+    for step in 0..4 + rng.below(6) {
         let say = ["1 calls", "2 calls", "3 calls", "4 calls", "break", "hello"];
         let read = ana.read(&session).await;
         assert_eq!(unsound(&read), Vec::<String>::new());
         let pending = read["pending"].as_array().cloned().unwrap_or_default();
         let run = read["run"]["id"].as_str().unwrap_or_default();
-        match chance.below(10) {
+        match rng.below(10) {
             // Any answer to any open question, by anybody. That somebody was faster is no fault.
             0..=5 if !pending.is_empty() => {
-                let hold = &pending[chance.below(pending.len() as u64) as usize];
-                let who = if chance.below(2) == 0 { ana } else { bob };
-                let answer = match chance.below(4) {
+                let hold = &pending[rng.below(pending.len() as u64) as usize];
+                let who = if rng.below(2) == 0 { ana } else { bob };
+                let answer = match rng.below(4) {
                     0 => json!({"verdict": "approve"}),
                     1 => json!({"verdict": "approve", "arguments": {"note": "edited!"}}),
                     2 => json!({"verdict": "respond", "content": "I did it myself."}),
@@ -93,13 +93,13 @@ async fn life(ana: &Caller, bob: &Caller, mut chance: Chance) {
                 assert!([200, 409].contains(&status), "{status}");
             }
             _ => {
-                let while_pending = ["queue", "supersede"][chance.below(2) as usize];
-                let text = format!("{step}: {}", say[chance.below(6) as usize]);
+                let while_pending = ["queue", "supersede"][rng.below(2) as usize];
+                let text = format!("{step}: {}", say[rng.below(6) as usize]);
                 let body = json!({"text": text, "while_pending": while_pending});
                 ana.post(&path, &body).await.must(202);
             }
         }
-        tokio::time::sleep(std::time::Duration::from_millis(chance.below(30))).await;
+        tokio::time::sleep(std::time::Duration::from_millis(rng.below(30))).await;
     }
     finish(ana, &session).await;
 }

@@ -1,4 +1,4 @@
-//! The house is rebuilt while somebody thinks. Elsewhere runs whose tool was gone or had changed
+//! The set-up changes while a person thinks. Elsewhere runs whose tool was gone or had changed
 //! failed for good, ran something else than was approved, or hung as "running" (agenticos #274,
 //! aion #178, druks #632).
 

@@ -112,6 +112,8 @@ struct Ids {
     sessions: Vec<String>,
     runs: Vec<String>,
     tokens: Vec<String>,
+    /// One of Ana's.
+    files: Vec<String>,
 }
 
 impl Ids {
@@ -123,7 +125,9 @@ impl Ids {
         let tokens = ana.get("/v1/tokens").await.must(200);
         let tokens = tokens["items"].as_array().expect("items").iter();
         let tokens = tokens.map(|token| text(token, "id").to_owned()).collect();
-        Ids { holds: holds.to_vec(), sessions: sessions.to_vec(), runs, tokens }
+        let file = ana.post("/v1/files?name=plan.json", &json!({"secret": true})).await.must(201);
+        let files = vec![text(&file, "id").to_owned()];
+        Ids { holds: holds.to_vec(), sessions: sessions.to_vec(), runs, tokens, files }
     }
 
     /// The addresses that a path of the description stands for, each with the hold that it is about.
@@ -141,6 +145,7 @@ impl Ids {
             Some("runs") => &self.runs,
             Some("tokens") => &self.tokens,
             Some("grants") => &none,
+            Some("files") => &self.files,
             other => panic!("{path}: what is a {other:?}?"),
         };
         ids.iter().map(|id| (path.replace("{id}", id), None)).collect()
@@ -167,6 +172,7 @@ fn bodies(method: &str, path: &str, hold: Option<&Value>) -> Vec<Value> {
         .map(|answer| json!({"digest": digest, "answer": answer}))
         .into(),
         "/v1/holds/{id}/outcome" => vec![json!({"state": "succeeded", "result": "approved"})],
+        "/v1/holds/{id}/comments" => vec![json!({"text": "approve"})],
         "/v1/holds" => vec![json!({"kind": "fill", "title": "Your token, please"})],
         "/v1/sessions" => vec![json!({"agent": "worker"})],
         "/v1/sessions/{id}/messages" => {

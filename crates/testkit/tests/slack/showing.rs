@@ -12,7 +12,7 @@ async fn a_hold_is_shown_and_repainted() {
     let stage = Stage::http().await;
     let asked = stage.asked();
     let shown = stage.slack.show(&ops(), &asked.showing()).await.unwrap();
-    assert!(shown.takes_a_yes);
+    assert!(shown.accepts_approval);
     let posted = shown.posted;
     assert_eq!((posted.chat.as_str(), posted.direct, posted.thread.as_deref()), (OPS, false, None));
     assert!(posted.at.is_some());
@@ -65,7 +65,7 @@ async fn what_does_not_fit_takes_no_yes() {
     let stage = Stage::http().await;
     let asked = Asked::long(40_000).opened(stage.asked().hold.opened_at);
     let shown = stage.slack.show(&ops(), &asked.showing()).await.unwrap();
-    assert!(!shown.takes_a_yes);
+    assert!(!shown.accepts_approval);
     let message = stage.fake.messages(OPS).remove(0).to_string();
     assert!(!message.contains("hp_allow") && message.contains("hp_deny"), "{message}");
 }

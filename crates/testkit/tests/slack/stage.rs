@@ -8,7 +8,7 @@ use ports::clock::Clock;
 use ports::secret_string::SecretString;
 use serde_json::Value;
 use testkit::asked::Asked;
-use testkit::fake_chat::{MovedClock, NoChance};
+use testkit::fake_chat::{MovedClock, NoRandomness};
 use testkit::fake_slack::{
     APP_ID, APP_TOKEN, BOT_TOKEN, FakeSlack, SIGNING_SECRET, TEAM_ID, signed,
 };
@@ -124,7 +124,7 @@ fn app(fake: &FakeSlack, mode: SlackMode, clock: Arc<MovedClock>) -> Arc<Slack> 
         language: Default::default(),
         zone: Default::default(),
     };
-    Arc::new(Slack::new(settings, clock, Arc::new(NoChance)))
+    Arc::new(Slack::new(settings, clock, Arc::new(NoRandomness)))
 }
 
 /// `payload=` and JSON, as a form.

@@ -8,7 +8,7 @@ use engine::SystemClock;
 use ports::channel::{Channel, ChannelError};
 use serde_json::json;
 use testkit::asked::Asked;
-use testkit::fake_chat::NoChance;
+use testkit::fake_chat::NoRandomness;
 use testkit::fake_telegram::TOKEN;
 use testkit::faults::Fault;
 
@@ -72,7 +72,7 @@ async fn nobody_there_and_a_wrong_token_are_told_apart() {
     let clock = Arc::new(SystemClock::new(None));
     let token = BotToken::new(TOKEN).unwrap();
     let settings = TelegramSettings::new("tg", token, "http://127.0.0.1:9".parse().unwrap());
-    let bot = Telegram::new(settings, clock.clone(), Arc::new(NoChance));
+    let bot = Telegram::new(settings, clock.clone(), Arc::new(NoRandomness));
     let error = bot.show(&group(), &Asked::deletion().showing()).await.unwrap_err();
     assert_eq!(kind(&error), "again", "it never left: {error}");
     assert!(!error.to_string().contains("FAKE"), "{error}");
@@ -82,7 +82,7 @@ async fn nobody_there_and_a_wrong_token_are_told_apart() {
     let stage = Stage::polling().await;
     let token = BotToken::new("424242:wrong-token").unwrap();
     let settings = TelegramSettings::new("tg", token, stage.fake.url().parse().unwrap());
-    let bot = Telegram::new(settings, clock, Arc::new(NoChance));
+    let bot = Telegram::new(settings, clock, Arc::new(NoRandomness));
     let error = bot.show(&group(), &Asked::deletion().showing()).await.unwrap_err();
     assert!(
         matches!(&error, ChannelError::Never(why) if why.contains("is the bot's token right?"))

@@ -67,9 +67,9 @@ text = "Hello to you."
 "#;
 
 async fn served(telegram: &FakeTelegram) -> Served {
-    let house = appending("", &["append"]);
+    let base = appending("", &["append"]);
     let config = format!(
-        r#"{house}
+        r#"{base}
 [[people]]
 id = "ana"
 name = "Ana"

@@ -12,7 +12,7 @@ async fn a_hold_is_shown_and_repainted() {
     let stage = Stage::polling().await;
     let asked = Asked::deletion();
     let shown = stage.bot.show(&group(), &asked.showing()).await.unwrap();
-    assert!(shown.takes_a_yes);
+    assert!(shown.accepts_approval);
     let posted = shown.posted;
     assert_eq!((posted.chat.as_str(), posted.direct), ("-1001234", false));
     let sent = stage.fake.requests("sendMessage").remove(0);
@@ -70,10 +70,10 @@ async fn a_person_and_a_topic_are_reached() {
 async fn what_does_not_fit_takes_no_yes_and_a_form_is_filled_in_elsewhere() {
     let stage = Stage::polling().await;
     let shown = stage.bot.show(&group(), &Asked::long(9_000).showing()).await.unwrap();
-    assert!(!shown.takes_a_yes);
+    assert!(!shown.accepts_approval);
     let fill = Asked::question(Question::Fill { schema: None });
     let shown = stage.bot.show(&group(), &fill.showing()).await.unwrap();
-    assert!(!shown.takes_a_yes, "an inline keyboard has no form");
+    assert!(!shown.accepts_approval, "an inline keyboard has no form");
     for message in stage.fake.messages(GROUP) {
         let keys = message["reply_markup"]["inline_keyboard"].to_string();
         assert!(!keys.contains(":a:") && keys.contains(":d:"), "{keys}");

@@ -9,7 +9,7 @@ use ports::channel::{
 };
 use ports::clock::Clock;
 use testkit::asked::Asked;
-use testkit::fake_chat::NoChance;
+use testkit::fake_chat::NoRandomness;
 use testkit::fake_telegram::{FakeTelegram, TOKEN, User};
 use testkit::inbox::Notebook;
 use tokio::task::JoinSet;
@@ -87,7 +87,7 @@ fn bot(fake: &FakeTelegram, mode: TelegramMode, clock: Arc<dyn Clock>) -> Arc<Te
     let token = BotToken::new(TOKEN).unwrap();
     let mut settings = TelegramSettings::new("tg", token, fake.url().parse().unwrap());
     settings.mode = mode;
-    Arc::new(Telegram::new(settings, clock, Arc::new(NoChance)))
+    Arc::new(Telegram::new(settings, clock, Arc::new(NoRandomness)))
 }
 
 pub(crate) fn group() -> Destination {

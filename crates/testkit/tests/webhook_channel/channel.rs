@@ -10,7 +10,7 @@ use domain::answer::Answer;
 use domain::hold::{HoldChange, HoldOutcome};
 use domain::outcome::ToolResult;
 use ports::channel::{
-    Channel, ChannelError, Destination, HookReply, MessageRef, OutgoingText, Ruling, Step,
+    Channel, ChannelError, Destination, HookReply, MessageRef, OutgoingText, ReportedReply, Step,
     StepKind, WebhookRequest,
 };
 use ports::clock::Clock;
@@ -102,7 +102,7 @@ async fn a_program_is_told_of_every_step_of_a_hold() {
     let stage = Stage::new().await;
     let asked = Asked::deletion();
     let shown = stage.webhook.show(&ops(), &asked.showing()).await.unwrap();
-    assert!(shown.takes_a_yes);
+    assert!(shown.accepts_approval);
     let MessageRef { chat, message, .. } = &shown.posted;
     assert_eq!((chat.as_str(), message.as_str()), ("ops", "7Q2"));
     let mut settled = asked.clone().approved();
@@ -206,7 +206,7 @@ async fn a_decision_is_brought_and_answered() {
     let stage = Stage::new().await;
     let asked = Asked::deletion();
     let settled = Arc::new(asked.clone().approved().hold);
-    stage.inbox.rule(Ruling::Taken(settled.clone()));
+    stage.inbox.rule(ReportedReply::Taken(settled.clone()));
     let (status, told) =
         stage.bring(&decision(&asked, json!({"verdict": "approve", "note": "fine"}))).await;
     assert_eq!((status, &told["hold"]["state"]), (200, &json!("approved")));
@@ -220,10 +220,10 @@ async fn a_decision_is_brought_and_answered() {
 
     let deny = decision(&asked, json!({"verdict": "deny", "reason": "no"}));
     for (ruling, status, what) in [
-        (Ruling::Already(settled.clone()), 409, "another answer stands"),
-        (Ruling::Changed(settled), 409, "it has changed since"),
-        (Ruling::NotEntitled, 403, "they may not answer this"),
-        (Ruling::Invalid("no such option".into()), 422, "no such option"),
+        (ReportedReply::Already(settled.clone()), 409, "another answer stands"),
+        (ReportedReply::Changed(settled), 409, "it has changed since"),
+        (ReportedReply::NotEntitled, 403, "they may not answer this"),
+        (ReportedReply::Invalid("no such option".into()), 422, "no such option"),
     ] {
         stage.inbox.rule(ruling);
         let (got, told) = stage.bring(&deny).await;
@@ -236,7 +236,7 @@ async fn a_decision_is_brought_and_answered() {
         json!({"fill": {"region": "eu"}}),
         json!({"verdict": "respond", "content": "use 1.5"}),
     ] {
-        stage.inbox.rule(Ruling::NotEntitled);
+        stage.inbox.rule(ReportedReply::NotEntitled);
         assert_eq!(stage.bring(&decision(&asked, answer.clone())).await.0, 403, "{answer}");
     }
 }

@@ -7,7 +7,7 @@ use ports::clock::Clock as _;
 use serde_json::{Value, json};
 use testkit::fake_chat::Reply;
 
-use crate::webhook_channel::house::{Heard, House};
+use crate::webhook_channel::stage::{Heard, Stage};
 
 fn kinds(heard: &[Heard]) -> Vec<&str> {
     heard.iter().map(Heard::kind).collect()
@@ -23,16 +23,16 @@ fn down() -> Reply {
 
 #[tokio::test]
 async fn what_happens_while_the_program_is_down_is_told_step_by_step_afterwards() {
-    let house = House::new().await;
-    house.will([down()]);
-    let hold = house.open("bury").await;
-    house.told(1).await;
-    house.next_at(Some(house.clock.now().plus_ms(5_000))).await;
-    house.approve("ana", &hold).await;
-    house.approve("bob", &hold).await;
-    house.report(hold.id).await;
-    house.clock.advance(Duration::from_secs(5));
-    let heard = house.told(5).await;
+    let stage = Stage::new().await;
+    stage.will([down()]);
+    let hold = stage.open("bury").await;
+    stage.told(1).await;
+    stage.next_at(Some(stage.clock.now().plus_ms(5_000))).await;
+    stage.approve("ana", &hold).await;
+    stage.approve("bob", &hold).await;
+    stage.report(hold.id).await;
+    stage.clock.advance(Duration::from_secs(5));
+    let heard = stage.told(5).await;
     assert_eq!(
         kinds(&heard),
         ["hold.opened", "hold.opened", "hold.updated", "hold.decided", "call.settled"]
@@ -56,32 +56,32 @@ async fn what_happens_while_the_program_is_down_is_told_step_by_step_afterwards(
             ["approved", 2, "bob", "succeeded"],
         ])
     );
-    house.next_at(None).await;
-    assert_eq!(house.heard().len(), 5, "and nothing twice");
+    stage.next_at(None).await;
+    assert_eq!(stage.heard().len(), 5, "and nothing twice");
 }
 
 #[tokio::test]
 async fn a_restart_repeats_no_step_and_loses_none() {
-    let mut house = House::new().await;
-    let hold = house.open("bury").await;
-    house.told(1).await;
-    house.next_at(None).await;
-    house.restart().await;
-    house.approve("ana", &hold).await;
-    house.told(2).await;
-    house.next_at(None).await;
+    let mut stage = Stage::new().await;
+    let hold = stage.open("bury").await;
+    stage.told(1).await;
+    stage.next_at(None).await;
+    stage.restart().await;
+    stage.approve("ana", &hold).await;
+    stage.told(2).await;
+    stage.next_at(None).await;
     // Decided and done while nobody is there to tell of it, and another one from its beginning on.
-    house.stop().await;
-    house.approve("bob", &hold).await;
-    house.report(hold.id).await;
-    let second = house.open("wipe").await;
-    house.approve("bob", &second).await;
-    house.will([down()]);
-    house.start();
-    house.told(3).await;
-    house.restart().await;
-    house.clock.advance(Duration::from_secs(5));
-    let heard = house.told(7).await;
+    stage.stop().await;
+    stage.approve("bob", &hold).await;
+    stage.report(hold.id).await;
+    let second = stage.open("wipe").await;
+    stage.approve("bob", &second).await;
+    stage.will([down()]);
+    stage.start();
+    stage.told(3).await;
+    stage.restart().await;
+    stage.clock.advance(Duration::from_secs(5));
+    let heard = stage.told(7).await;
     let of = |hold: &domain::hold::Hold| {
         let id = json!(hold.id.to_string());
         heard.iter().filter(|one| one.hold()["id"] == id).cloned().collect::<Vec<_>>()
@@ -95,25 +95,25 @@ async fn a_restart_repeats_no_step_and_loses_none() {
     assert_eq!(once(&first), ["hold.opened", "hold.updated", "hold.decided", "call.settled"]);
     assert_eq!(once(&other), ["hold.opened", "hold.decided"]);
     assert_eq!((first.len() + other.len(), ids(&heard).len()), (7, 6), "one of them came twice");
-    house.next_at(None).await;
+    stage.next_at(None).await;
 }
 
 #[tokio::test]
 async fn an_expiry_and_a_cancellation_are_decisions_and_nothing_is_said_beside_them() {
-    let house = House::new().await;
-    let (expires, cancelled) = (house.open("wipe").await, house.open("wipe").await);
-    house.told(2).await;
-    let program = house.program().await;
+    let stage = Stage::new().await;
+    let (expires, cancelled) = (stage.open("wipe").await, stage.open("wipe").await);
+    stage.told(2).await;
+    let program = stage.program().await;
     let why = Some("no longer needed".to_owned());
-    house.engine.cancel_hold(&program, cancelled.id, why, None).await.unwrap();
-    let heard = house.told(3).await;
+    stage.engine.cancel_hold(&program, cancelled.id, why, None).await.unwrap();
+    let heard = stage.told(3).await;
     assert_eq!((heard[2].kind(), &heard[2].hold()["state"]), ("hold.decided", &json!("cancelled")));
-    house.clock.advance(Duration::from_secs(61));
-    let heard = house.told(4).await;
+    stage.clock.advance(Duration::from_secs(61));
+    let heard = stage.told(4).await;
     assert_eq!((heard[3].kind(), &heard[3].hold()["state"]), ("hold.decided", &json!("expired")));
     assert_eq!(heard[3].hold()["id"], json!(expires.id.to_string()));
     assert_eq!(heard[3].hold()["decision"], Value::Null);
-    house.next_at(None).await;
-    let sayings = house.engine.store().notes("chat.ci.said", "s/", None, 10).await.unwrap();
+    stage.next_at(None).await;
+    let sayings = stage.engine.store().notes("chat.ci.said", "s/", None, 10).await.unwrap();
     assert!(sayings.is_empty(), "{sayings:?}");
 }

@@ -3,6 +3,6 @@
 mod channel;
 mod conforms;
 mod feed;
-mod house;
 mod served;
+mod stage;
 mod times;

@@ -12,7 +12,7 @@ use testkit::fake_mail::FakeMail;
 use testkit::served::{Served, appending};
 
 use crate::webhook_channel::channel::{Receiver, signed};
-use crate::webhook_channel::house::{IN, OUT, until};
+use crate::webhook_channel::stage::{IN, OUT, until};
 
 const OTHER: &str = "whsec_b3RoZXIta2V5";
 
@@ -37,18 +37,18 @@ when = { says_regex = '^The person approved deploy ' }
 calls = [{ tool = "deploy", arguments = { n = 2, confirmed = true } }]
 "#;
 
-struct House {
+struct Stage {
     served: Served,
     program: Front<Receiver>,
     _mail: FakeMail,
 }
 
-impl House {
-    async fn new() -> House {
+impl Stage {
+    async fn new() -> Stage {
         let (program, mail) = (Front::start(Arc::new(Receiver)).await, FakeMail::start().await);
-        let house = appending("public_url = \"https://hold.example.org\"", &["append", "deploy"]);
+        let stage = appending("public_url = \"https://hold.example.org\"", &["append", "deploy"]);
         let config = format!(
-            r#"{house}
+            r#"{stage}
 [[tools]]
 name = "deploy"
 kind = "command"
@@ -106,7 +106,7 @@ ask = ["dbas@example.org"]
             served.write(file, secret);
         }
         served.up().await;
-        House { served, program, _mail: mail }
+        Stage { served, program, _mail: mail }
     }
 
     /// What `ci` was told of this hold.
@@ -172,21 +172,21 @@ fn ids(told: &[Asked]) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn i35_a_fast_tool_hides_no_step_and_a_killed_server_loses_none() {
-    let mut house = House::new().await;
-    let (root, bob) = (house.served.admin(), house.served.person("bob").await);
+    let mut stage = Stage::new().await;
+    let (root, bob) = (stage.served.admin(), stage.served.person("bob").await);
     let mut all = BTreeSet::new();
     for round in 0..5 {
         let session = root.session("ops").await;
         root.say(&session, "append please").await;
         let hold = root.held(&session, 1).await.remove(0);
-        house.told_times(&hold["id"], 1).await;
+        stage.told_times(&hold["id"], 1).await;
         if round == 4 {
-            house.served.kill().await;
-            house.served.up().await;
+            stage.served.kill().await;
+            stage.served.up().await;
         }
         bob.approve(&hold).await;
         root.run_is(&session, "completed").await;
-        let told = house.steps(&hold["id"], 3).await;
+        let told = stage.steps(&hold["id"], 3).await;
         assert_eq!(kinds(&told), ["hold.opened", "hold.decided", "call.settled"]);
         let outcomes: Vec<Value> =
             told.iter().map(|one| one.json()["data"]["hold"]["outcome"].clone()).collect();
@@ -198,40 +198,40 @@ async fn i35_a_fast_tool_hides_no_step_and_a_killed_server_loses_none() {
 
 #[tokio::test]
 async fn what_a_second_phase_did_is_told_of_the_hold_that_allowed_it() {
-    let house = House::new().await;
-    let (root, bob) = (house.served.admin(), house.served.person("bob").await);
+    let stage = Stage::new().await;
+    let (root, bob) = (stage.served.admin(), stage.served.person("bob").await);
     let session = root.session("ops").await;
     root.say(&session, "deploy").await;
     let hold = root.held(&session, 1).await.remove(0);
     bob.approve(&hold).await;
-    let told = house.told_times(&hold["id"], 3).await;
+    let told = stage.told_times(&hold["id"], 3).await;
     assert_eq!(kinds(&told), ["hold.opened", "hold.decided", "call.settled"]);
     assert_eq!(told[2].json()["data"]["hold"]["outcome"], "succeeded");
-    assert_eq!(house.served.witness().lines().unwrap().len(), 1);
+    assert_eq!(stage.served.witness().lines().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn what_expires_or_is_withdrawn_is_decided_and_nothing_is_tried_in_vain() {
-    let mut house = House::new().await;
-    let expires = house.opened(json!({"expires_in_s": 1})).await;
-    let withdrawn = house.opened(json!({})).await;
+    let mut stage = Stage::new().await;
+    let expires = stage.opened(json!({"expires_in_s": 1})).await;
+    let withdrawn = stage.opened(json!({})).await;
     let path = format!("/v1/holds/{}/cancel", withdrawn["id"].as_str().unwrap());
-    house.told_times(&withdrawn["id"], 1).await;
-    house.served.program().post(&path, &json!({})).await.must(200);
+    stage.told_times(&withdrawn["id"], 1).await;
+    stage.served.program().post(&path, &json!({})).await.must(200);
     for (hold, state) in [(&expires, "expired"), (&withdrawn, "cancelled")] {
-        let told = house.told_times(&hold["id"], 2).await;
+        let told = stage.told_times(&hold["id"], 2).await;
         assert_eq!(kinds(&told), ["hold.opened", "hold.decided"]);
         assert_eq!(told[1].json()["data"]["hold"]["state"], state);
     }
-    house.served.stop().await;
-    let log = std::fs::read_to_string(house.served.log()).unwrap();
+    stage.served.stop().await;
+    let log = std::fs::read_to_string(stage.served.log()).unwrap();
     assert!(!log.contains("could not be sent"), "{log}");
 }
 
 #[tokio::test]
 async fn i34_only_a_fresh_decision_that_its_sender_signed_is_heard() {
-    let house = House::new().await;
-    let hold = house.opened(json!({})).await;
+    let stage = Stage::new().await;
+    let hold = stage.opened(json!({})).await;
     let decision = |who: &str, verdict: &str| {
         json!({"hold": hold["id"], "digest": hold["digest"], "actor": {"id": who},
                "answer": {"verdict": verdict}})
@@ -274,7 +274,7 @@ async fn i34_only_a_fresh_decision_that_its_sender_signed_is_heard() {
         ("for none", "nobody/decisions", good(), &body, 404),
         ("elsewhere", "ci/events", good(), &body, 404),
     ] {
-        assert_eq!(house.hook(path, headers, body).await.0, status, "{what}");
+        assert_eq!(stage.hook(path, headers, body).await.0, status, "{what}");
     }
     // Signed, and still nothing that we take.
     for (what, body, status) in [
@@ -285,36 +285,36 @@ async fn i34_only_a_fresh_decision_that_its_sender_signed_is_heard() {
         ("an oversize one", format!("{body}{}", " ".repeat(1 << 20)), 413),
         ("another digest", body.replace("sha256:", "sha256:0"), 409),
     ] {
-        let (got, told) = house.hook("ci/decisions", signed("m", now(), &body, IN), &body).await;
+        let (got, told) = stage.hook("ci/decisions", signed("m", now(), &body, IN), &body).await;
         assert_eq!(got, status, "{what}: {told}");
     }
-    let still = house.served.admin().hold(&hold["id"]).await;
+    let still = stage.served.admin().hold(&hold["id"]).await;
     assert_eq!(still["state"], "pending");
-    assert_eq!(house.told(&hold["id"]).len(), 1, "nothing happened");
+    assert_eq!(stage.told(&hold["id"]).len(), 1, "nothing happened");
 }
 
 #[tokio::test]
 async fn i34_a_decision_that_is_replayed_is_one_also_after_a_restart() {
-    let mut house = House::new().await;
-    let hold = house.opened(json!({})).await;
+    let mut stage = Stage::new().await;
+    let hold = stage.opened(json!({})).await;
     let body = json!({"hold": hold["id"], "digest": hold["digest"], "actor": {"id": "bob-1"},
                       "answer": {"verdict": "approve", "note": "fine"}})
     .to_string();
     let sent = signed("msg_1", now(), &body, IN);
     for round in 0..20 {
         if round == 10 {
-            house.served.kill().await;
-            house.served.up().await;
+            stage.served.kill().await;
+            stage.served.up().await;
         }
-        let (status, told) = house.hook("ci/decisions", sent.clone(), &body).await;
+        let (status, told) = stage.hook("ci/decisions", sent.clone(), &body).await;
         assert_eq!((status, &told["hold"]["state"]), (200, &json!("approved")), "{told}");
     }
     // Another word under the same name does not undo it.
     let deny = body.replace("approve", "deny").replace("note", "reason");
-    let (status, told) = house.hook("ci/decisions", signed("msg_1", now(), &deny, IN), &deny).await;
+    let (status, told) = stage.hook("ci/decisions", signed("msg_1", now(), &deny, IN), &deny).await;
     assert_eq!((status, &told["hold"]["state"]), (409, &json!("approved")), "{told}");
-    let read = house.served.admin().hold(&hold["id"]).await;
+    let read = stage.served.admin().hold(&hold["id"]).await;
     assert_eq!(read["answers"].as_array().map(Vec::len), Some(1), "{read}");
-    let told = house.told_times(&hold["id"], 2).await;
+    let told = stage.told_times(&hold["id"], 2).await;
     assert_eq!(kinds(&told), ["hold.opened", "hold.decided"]);
 }

@@ -18,6 +18,7 @@ use crate::limits::HTTP_BODY_BYTES_MAX;
 
 /// The body of a request. Texts in it may hold `{argument}`.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum BodyTemplate {
     #[default]
     None,

@@ -21,6 +21,10 @@ pub trait McpAuthorizer: fmt::Debug + Send + Sync {
         challenge: Option<&HeaderValue>,
     ) -> Result<HeaderValue, String>;
 
+    /// Names the consent that the credentials come from; it is no secret. `None`: there is none. What was approved or begun
+    /// under one consent does not go on under another, which may be of another account.
+    fn consent(&self) -> Option<String>;
+
     /// Takes the credentials out of what the server says: one that repeats them must not tell them to a model.
     fn scrubber(&self) -> Scrubber;
 

@@ -7,7 +7,7 @@ use domain::answer::Answer;
 use domain::caption::CaptionKind;
 use domain::hold::{Choice, Question};
 use domain::visible::visible;
-use ports::asker::{Answered, Asked};
+use ports::nested_question::{NestedAnswer, NestedQuestion};
 use serde_json::{Value, json};
 
 use super::limits::FORM_FIELDS_MAX;
@@ -20,7 +20,7 @@ const LINK_BYTES_MAX: usize = 2 << 10;
 /// A question that can be asked, and how its answer goes back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Elicitation {
-    pub(crate) asked: Asked,
+    pub(crate) asked: NestedQuestion,
     back: AnswerMapping,
 }
 
@@ -61,7 +61,7 @@ impl Elicitation {
             let question = Question::Choose { options, multiple: false, allow_other: false };
             question.check().map_err(|refused| refused.why.to_string())?;
             return Ok(Elicitation {
-                asked: Asked { title, question, shown },
+                asked: NestedQuestion { title, question, shown },
                 back: AnswerMapping::Link,
             });
         }
@@ -85,20 +85,26 @@ impl Elicitation {
             && let Some((question, values)) = field_options(field)
         {
             let back = AnswerMapping::OneOf { field: name.clone(), values };
-            return Ok(Elicitation { asked: Asked { title, question, shown }, back });
+            return Ok(Elicitation { asked: NestedQuestion { title, question, shown }, back });
         }
         let question = Question::Fill { schema: Some(schema.clone()) };
         question.check().map_err(|refused| refused.why.to_string())?;
-        Ok(Elicitation { asked: Asked { title, question, shown }, back: AnswerMapping::Form })
+        Ok(Elicitation {
+            asked: NestedQuestion { title, question, shown },
+            back: AnswerMapping::Form,
+        })
     }
 
     /// The result that the server gets.
-    pub(crate) fn answer_result(&self, answered: &Answered) -> Value {
+    pub(crate) fn answer_result(&self, answered: &NestedAnswer) -> Value {
         match (answered, &self.back) {
-            (Answered::Given(Answer::Fill(content)), AnswerMapping::Form) => {
+            (NestedAnswer::Given(Answer::Fill(content)), AnswerMapping::Form) => {
                 json!({"action": "accept", "content": content})
             }
-            (Answered::Given(Answer::Choose(chosen)), AnswerMapping::OneOf { field, values }) => {
+            (
+                NestedAnswer::Given(Answer::Choose(chosen)),
+                AnswerMapping::OneOf { field, values },
+            ) => {
                 let Question::Choose { options, .. } = &self.asked.question else {
                     return cancelled_result();
                 };
@@ -109,10 +115,10 @@ impl Elicitation {
                     None => cancelled_result(),
                 }
             }
-            (Answered::Given(Answer::Choose(_)), AnswerMapping::Link) => {
+            (NestedAnswer::Given(Answer::Choose(_)), AnswerMapping::Link) => {
                 json!({"action": "accept"})
             }
-            (Answered::Given(Answer::Deny { .. }), _) => json!({"action": "decline"}),
+            (NestedAnswer::Given(Answer::Deny { .. }), _) => json!({"action": "decline"}),
             _ => cancelled_result(),
         }
     }
@@ -212,15 +218,15 @@ mod tests {
         assert_eq!(elicited.asked.title.kind(), Some(&asks));
         assert_eq!(elicited.asked.question.kind(), QuestionKind::Choose);
         for said in ["2", "Banana"] {
-            let given = Answered::Given(Answer::Choose(vec![said.into()]));
+            let given = NestedAnswer::Given(Answer::Choose(vec![said.into()]));
             assert_eq!(
                 elicited.answer_result(&given),
                 json!({"action": "accept", "content": {"fruit": "b"}})
             );
         }
-        let no = Answered::Given(Answer::Deny { reason: None, stop: false });
+        let no = NestedAnswer::Given(Answer::Deny { reason: None, stop: false });
         assert_eq!(elicited.answer_result(&no), json!({"action": "decline"}));
-        let nobody = Answered::Nobody { why: String::new() };
+        let nobody = NestedAnswer::Nobody { why: String::new() };
         assert_eq!(elicited.answer_result(&nobody), json!({"action": "cancel"}));
     }
 
@@ -228,7 +234,7 @@ mod tests {
     fn a_form_is_filled_and_goes_back_whole() {
         let elicited = form(json!({"name": {"type": "string"}, "n": {"type": "integer"}})).unwrap();
         assert_eq!(elicited.asked.question.kind(), QuestionKind::Fill);
-        let given = Answered::Given(Answer::Fill(json!({"name": "Ana", "n": 3})));
+        let given = NestedAnswer::Given(Answer::Fill(json!({"name": "Ana", "n": 3})));
         assert_eq!(
             elicited.answer_result(&given),
             json!({"action": "accept", "content": {"name": "Ana", "n": 3}})
@@ -257,7 +263,7 @@ mod tests {
             json!({"mode": "url", "url": "https://x.example/\u{202e}a", "message": "Log in"});
         let elicited = Elicitation::parse("s", "t", &link).unwrap();
         assert_eq!(elicited.asked.shown["link"], "https://x.example/⟦U+202E⟧a");
-        let given = Answered::Given(Answer::Choose(vec!["1".into()]));
+        let given = NestedAnswer::Given(Answer::Choose(vec!["1".into()]));
         assert_eq!(elicited.answer_result(&given), json!({"action": "accept"}));
         let odd = json!({"mode": "url", "url": "javascript:alert(1)"});
         assert!(Elicitation::parse("s", "t", &odd).is_err());

@@ -4,7 +4,7 @@
 use domain::digest::Digest;
 use domain::outcome::Outcome;
 use futures_util::FutureExt as _;
-use ports::asker::Asked;
+use ports::nested_question::NestedQuestion;
 use ports::sse::Decoder;
 use serde_json::Value;
 use tokio::io::BufReader;
@@ -79,7 +79,7 @@ pub fn outcome(result: &Value, definition: Value) -> Option<Outcome> {
 }
 
 /// A question that a server has for people; the error is why they are not asked.
-pub fn question(params: &Value) -> Result<Asked, String> {
+pub fn question(params: &Value) -> Result<NestedQuestion, String> {
     Elicitation::parse("server", "tool", params).map(|elicited| elicited.asked)
 }
 

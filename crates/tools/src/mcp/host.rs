@@ -12,8 +12,8 @@ use domain::phrase::{PhraseCode, RunDetail};
 use domain::tool::{Effects, Tool};
 use domain::visible::visible;
 use domain::warning::WarningKind;
-use ports::asker::{Answered, Asked, Asker};
 use ports::durable::ClearedCall;
+use ports::nested_question::{NestedAnswer, NestedAsker, NestedQuestion};
 use ports::start_gate::{NotBegun, Start};
 use ports::tool_host::{AskAnyway, PrepareError, Prepared, Recovery, ToolHost};
 use serde_json::value::RawValue;
@@ -39,12 +39,12 @@ pub(crate) struct McpTool {
 const DIFF_BYTES_MAX: usize = 16 << 10;
 
 /// Nobody to ask: for whoever runs a host without an engine.
-struct NoAsker;
+struct NoQuestions;
 
 #[async_trait]
-impl Asker for NoAsker {
-    async fn ask(&self, _asked: Asked) -> Answered {
-        Answered::Nobody { why: "there is nobody to ask".into() }
+impl NestedAsker for NoQuestions {
+    async fn ask(&self, _asked: NestedQuestion) -> NestedAnswer {
+        NestedAnswer::Nobody { why: "there is nobody to ask".into() }
     }
 }
 
@@ -70,7 +70,7 @@ impl McpTool {
     async fn refresh_link(
         &self,
     ) -> Result<(std::sync::Arc<ServerCore>, std::sync::Arc<McpLink>), String> {
-        let core = self.server.upgrade().ok_or("the house is being closed")?;
+        let core = self.server.upgrade().ok_or("the server is shutting down")?;
         // A server without credentials is not going to come back soon: why wait for it?
         if let Some(authorizer) = &core.config.authorizer {
             authorizer.authorization().await?;
@@ -113,7 +113,7 @@ impl McpTool {
     async fn carry_out(
         &self,
         call: &Call,
-        asker: &dyn Asker,
+        asker: &dyn NestedAsker,
         start: &Start,
         stop: &CancellationToken,
     ) -> Result<Outcome, NotBegun> {
@@ -213,7 +213,7 @@ struct RunningMcpCall<'a> {
     tool: &'a McpTool,
     core: &'a ServerCore,
     link: &'a McpLink,
-    asker: &'a dyn Asker,
+    asker: &'a dyn NestedAsker,
     start: &'a Start,
     stop: &'a CancellationToken,
     /// Questions so far.
@@ -316,7 +316,7 @@ impl RunningMcpCall<'_> {
 async fn ask_people(
     tool: &McpTool,
     core: &ServerCore,
-    asker: &dyn Asker,
+    asker: &dyn NestedAsker,
     asked: &mut usize,
     params: &Value,
 ) -> Value {
@@ -394,13 +394,13 @@ impl ToolHost for McpTool {
         start: Start,
         stop: CancellationToken,
     ) -> Result<Outcome, NotBegun> {
-        self.carry_out(call.call(), &NoAsker, &start, &stop).await
+        self.carry_out(call.call(), &NoQuestions, &start, &stop).await
     }
 
     async fn run_asking(
         &self,
         call: ClearedCall,
-        asker: &dyn Asker,
+        asker: &dyn NestedAsker,
         start: Start,
         stop: CancellationToken,
     ) -> Result<Outcome, NotBegun> {

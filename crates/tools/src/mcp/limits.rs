@@ -34,7 +34,7 @@ pub const STDERR_LINES_MAX: usize = 1_000;
 pub const DISCOVER_WITHIN: Duration = Duration::from_secs(20);
 /// From start to the first list of tools. Some servers are downloaded by their starters first.
 pub const CONNECT_WITHIN: Duration = Duration::from_secs(120);
-/// How long the house waits at its start for servers that it has never seen.
+/// How long the start waits for servers that it has never seen.
 pub const FIRST_LOOK_WITHIN: Duration = Duration::from_secs(10);
 /// How long a call waits for a server that is being started again.
 pub const LINK_WITHIN: Duration = Duration::from_secs(15);

@@ -1,10 +1,10 @@
-//! Which tools stand on the shelf, given what is pinned and what the server shows now.
+//! Which tools are in the box, given what is pinned and what the server shows now.
 
 use std::sync::{Arc, Weak};
 
 use domain::tool::{Effects, Place, Tool};
 use ports::tool_host::ToolHost;
-use ports::toolbox::Shelf;
+use ports::toolbox::BoxedTools;
 
 use super::catalog::{McpCatalog, McpDefinition};
 use super::host::McpTool;
@@ -23,7 +23,7 @@ pub enum PinStatus {
     Gone,
 }
 
-/// One definition of a tool, and how it came to be on the shelf.
+/// One definition of a tool, and how it came to be in the box.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedTool {
     /// As the server shows it; as it is pinned where the server shows nothing.
@@ -86,16 +86,16 @@ impl OfferedTool {
 
 /// Everything that is pinned or shown, of what the configuration lets through. The notes say what
 /// had to be left out.
-pub(crate) fn build_shelf(
+pub(crate) fn box_tools(
     core: &Weak<ServerCore>,
     config: &McpConfig,
     pins: &PinStore,
     catalog: Option<&McpCatalog>,
-) -> (Shelf, Vec<String>) {
+) -> (BoxedTools, Vec<String>) {
     let shown = catalog.map(|catalog| catalog.order.clone()).unwrap_or_default();
     let pinned = pins.tool_names().filter(|name| !shown.contains(name)).cloned();
     let names: Vec<String> = shown.iter().cloned().chain(pinned).collect();
-    let mut shelf = Shelf::default();
+    let mut in_box = BoxedTools::default();
     let mut notes = Vec::new();
     for name in names.iter().filter(|name| config.lets_through(name)) {
         let Some(face) = OfferedTool::find_offered(name, pins, catalog) else { continue };
@@ -108,12 +108,12 @@ pub(crate) fn build_shelf(
         };
         let called = tool.name.clone();
         if face.standing != PinStatus::Gone {
-            shelf.offered.push(called.clone());
+            in_box.offered.push(called.clone());
         }
         let host: Arc<dyn ToolHost> = Arc::new(McpTool::new(tool, face, core.clone()));
-        shelf.hosts.insert(called, host);
+        in_box.hosts.insert(called, host);
     }
-    (shelf, notes)
+    (in_box, notes)
 }
 
 impl McpConfig {

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use domain::scrub::Scrubber;
 use ports::sse::Decoder;
 use ports::unpoisoned::Unpoisoned as _;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
 };
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::authorizer::McpAuthorizer;
@@ -32,6 +34,8 @@ pub struct RawHttpLink {
     url: Url,
     terms: Mutex<RawTerms>,
     authorizer: Option<Arc<dyn McpAuthorizer>>,
+    /// The consent under which the first request went: a session does not go on under another.
+    consent: Mutex<Option<String>>,
 }
 
 #[derive(Clone, Default)]
@@ -49,6 +53,8 @@ pub enum RawHttpError {
     Lost(String),
     /// It knows nothing of our session any more, and did nothing.
     SessionGone,
+    /// It was connected anew since the session began, perhaps with another account. Nothing was sent.
+    OtherConsent,
 }
 
 /// A message of the service, and the request of ours on whose stream it came.
@@ -84,7 +90,8 @@ impl RawHttpLink {
         });
         let client = if is_loopback { client.no_proxy() } else { client };
         let client = client.build().map_err(|error| format!("no HTTP client: {error}"))?;
-        Ok(RawHttpLink { client, url, terms: Mutex::default(), authorizer })
+        let (terms, consent) = (Mutex::default(), Mutex::default());
+        Ok(RawHttpLink { client, url, terms, authorizer, consent })
     }
 
     fn terms(&self) -> RawTerms {
@@ -93,6 +100,13 @@ impl RawHttpLink {
 
     pub fn has_session(&self) -> bool {
         self.terms().session.is_some()
+    }
+
+    /// Whether the service was connected anew since the first request.
+    pub fn has_other_consent(&self) -> bool {
+        let Some(authorizer) = &self.authorizer else { return false };
+        let Some(now) = authorizer.consent() else { return false };
+        *self.consent.lock().unpoisoned().get_or_insert_with(|| now.clone()) != now
     }
 
     /// Posts a message as it is. Returns when all that the service says about it was handed to `heard`.
@@ -117,7 +131,7 @@ impl RawHttpLink {
             });
             *self.terms.lock().unpoisoned() = RawTerms { version: None, session };
         }
-        let mut reader = MessageReader::new(response);
+        let mut reader = self.read(response);
         while let Some(said) = reader.next().await? {
             if let RpcKind::Response { id: of } = &said.kind {
                 if of != id {
@@ -153,7 +167,7 @@ impl RawHttpLink {
         if !response.status().is_success() {
             return Ok(false);
         }
-        let mut reader = MessageReader::new(response);
+        let mut reader = self.read(response);
         while let Some(said) = reader.next().await? {
             // Answers come where they were asked for.
             let is_answer = matches!(said.kind, RpcKind::Response { .. });
@@ -170,6 +184,13 @@ impl RawHttpLink {
             let request = || self.with_terms(self.client.request(Method::DELETE, self.url.clone()));
             let _ = self.send_authorized(request).await;
         }
+    }
+
+    /// Without the credentials, which a careless service repeats.
+    fn read(&self, response: Response) -> MessageReader {
+        let scrubber = self.authorizer.as_ref().map(|authorizer| authorizer.scrubber());
+        let authorizer = self.authorizer.clone();
+        MessageReader { scrubber, authorizer, ..MessageReader::new(response) }
     }
 
     fn with_terms(&self, mut request: RequestBuilder) -> RequestBuilder {
@@ -205,6 +226,9 @@ impl RawHttpLink {
             return request().send().await.map_err(send_error);
         };
         let given = authorizer.authorization().await.map_err(RawHttpError::NotSent)?;
+        if self.has_other_consent() {
+            return Err(RawHttpError::OtherConsent);
+        }
         let first = request().header(AUTHORIZATION, given.clone());
         let response = first.send().await.map_err(send_error)?;
         if response.status() != StatusCode::UNAUTHORIZED {
@@ -214,6 +238,9 @@ impl RawHttpLink {
         drop(response);
         let renewed = authorizer.renew(&given, challenge.as_ref()).await;
         let renewed = renewed.map_err(RawHttpError::NotSent)?;
+        if self.has_other_consent() {
+            return Err(RawHttpError::OtherConsent);
+        }
         request().header(AUTHORIZATION, renewed).send().await.map_err(send_error)
     }
 
@@ -233,7 +260,8 @@ impl RawHttpLink {
             return Err(RawHttpError::Lost(format!("it answered with HTTP status {status}")));
         }
         let is_legacy = modern_headers(message).is_none();
-        let said = MessageReader::new(response).next().await.ok().flatten();
+        let wants_oauth = response.headers().get_all(WWW_AUTHENTICATE).iter().any(is_bearer);
+        let said = self.read(response).next().await.ok().flatten();
         if let (Some(said), RpcKind::Request { id, .. }) = (said, &message.kind)
             && matches!(&said.kind, RpcKind::Response { id: of } if of == id)
         {
@@ -242,12 +270,27 @@ impl RawHttpLink {
         }
         Err(match status {
             StatusCode::NOT_FOUND if is_legacy && self.has_session() => RawHttpError::SessionGone,
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => RawHttpError::NotSent(format!(
-                "it turned us away ({status}); see to the headers in the configuration"
-            )),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                let remedy = match &self.authorizer {
+                    Some(_) => {
+                        "see to `scopes` in the configuration, and connect it again with `holdpoint mcp connect`"
+                    }
+                    None if wants_oauth => WANTS_OAUTH,
+                    None => "see to the headers in the configuration",
+                };
+                RawHttpError::NotSent(format!("it turned us away ({status}); {remedy}"))
+            }
             _ => RawHttpError::NotSent(format!("it answered with HTTP status {status}")),
         })
     }
+}
+
+const WANTS_OAUTH: &str = "it wants OAuth, for which an admin consents in a browser: put it behind a Holdpoint server, under \
+     `[mcp.upstreams.NAME]` with `auth = \"oauth\"`, and use that server's address /mcp/NAME";
+
+fn is_bearer(challenge: &HeaderValue) -> bool {
+    let scheme = challenge.to_str().ok().and_then(|text| text.split_whitespace().next());
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"))
 }
 
 fn send_error(error: reqwest::Error) -> RawHttpError {
@@ -319,6 +362,10 @@ struct MessageReader {
     decoder: Decoder,
     whole: Vec<u8>,
     read: std::collections::VecDeque<RpcMessage>,
+    /// Of the credentials with which this was asked for.
+    scrubber: Option<Scrubber>,
+    /// They may be renewed while a stream lasts, and the new ones are no less secret.
+    authorizer: Option<Arc<dyn McpAuthorizer>>,
 }
 
 impl MessageReader {
@@ -332,7 +379,15 @@ impl MessageReader {
             decoder: Decoder::new(MESSAGE_BYTES_MAX),
             whole: Vec::new(),
             read: std::collections::VecDeque::new(),
+            scrubber: None,
+            authorizer: None,
         }
+    }
+
+    fn scrub(&self, message: RpcMessage) -> RpcMessage {
+        let now = self.authorizer.as_ref().map(|authorizer| authorizer.scrubber());
+        let scrubbers = self.scrubber.iter().chain(&now).filter(|scrubber| !scrubber.is_idle());
+        scrubbers.fold(message, scrub_message)
     }
 
     /// What is no message is left out.
@@ -342,7 +397,7 @@ impl MessageReader {
         };
         loop {
             if let Some(message) = self.read.pop_front() {
-                return Ok(Some(message));
+                return Ok(Some(self.scrub(message)));
             }
             if self.is_done {
                 return Ok(None);
@@ -373,6 +428,19 @@ impl MessageReader {
             }
         }
     }
+}
+
+/// As it was written, unless a secret is in it.
+fn scrub_message(message: RpcMessage, scrubber: &Scrubber) -> RpcMessage {
+    let line = message.object.to_line();
+    let is_plain = std::str::from_utf8(&line).is_ok_and(|text| scrubber.scrub(text) == text);
+    let Ok(value) = serde_json::from_slice::<Value>(&line) else { return message };
+    let clean = scrubber.scrub_value(&value);
+    if is_plain && clean == value {
+        return message;
+    }
+    // Its id is a name of ours and no secret, so what is left is the same message.
+    RpcMessage::parse(clean.to_string().as_bytes()).unwrap_or(message)
 }
 
 #[cfg(test)]
@@ -426,8 +494,12 @@ mod tests {
             }
         }
 
-        fn scrubber(&self) -> domain::scrub::Scrubber {
-            domain::scrub::Scrubber::default()
+        fn consent(&self) -> Option<String> {
+            Some("ana".into())
+        }
+
+        fn scrubber(&self) -> Scrubber {
+            Scrubber::new(&[Value::from("second")])
         }
 
         async fn changed(&self) {}
@@ -462,6 +534,22 @@ mod tests {
         let (posted, asked) = tokio::join!(link.post(&message, &heard), serve);
         assert_eq!(messages.try_recv().is_ok(), posted.is_ok());
         (posted, asked)
+    }
+
+    #[test]
+    fn a_message_is_as_it_was_written_unless_a_secret_is_in_it() {
+        let scrubbed = |line: &str| {
+            let scrubber = Scrubber::new(&[Value::from("s3cr3t-token")]);
+            let message = RpcMessage::parse(line.as_bytes()).unwrap();
+            String::from_utf8(scrub_message(message, &scrubber).object.to_line()).unwrap()
+        };
+        let plain = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1.10,"b":"\u0041"}}"#;
+        assert_eq!(scrubbed(plain), plain);
+        for said in ["s3cr3t-token", r"s3cr3t\u002dtoken", "Bearer s3cr3t-token!"] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{said}"}}}}"#);
+            let clean = scrubbed(&line);
+            assert!(clean.contains("‹secret›") && !clean.contains("s3cr3t"), "{clean}");
+        }
     }
 
     #[tokio::test]

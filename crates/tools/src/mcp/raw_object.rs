@@ -23,6 +23,11 @@ impl RawObject {
         self.members.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
     }
 
+    /// The names of its members, in their order.
+    pub fn keys(&self) -> Vec<String> {
+        self.members.iter().map(|(key, _)| key.clone()).collect()
+    }
+
     /// A member that is itself an object.
     pub fn get_object(&self, key: &str) -> Option<RawObject> {
         RawObject::parse(self.get(key)?.get()).ok()

@@ -1,4 +1,4 @@
-//! One MCP server: kept running or reachable, and its tools on a shelf.
+//! One MCP server: kept running or reachable, and its tools in a box.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use domain::phrase::{PhraseCode, RunDetail};
 use domain::tool::Effects;
 use ports::backoff::{Backoff, WHOLE_WAIT};
-use ports::toolbox::{Shelf, Toolbox};
+use ports::toolbox::{BoxedTools, Toolbox};
 use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -23,7 +23,7 @@ use super::limits::{
     WELL_AFTER,
 };
 use super::link::{McpLink, NoLink};
-use super::offered_tools::{OfferedTool, build_shelf};
+use super::offered_tools::{OfferedTool, box_tools};
 use super::pins::{PinError, PinStore, ToolPin};
 use super::stdio::StdioTransport;
 use super::transport::McpTransport;
@@ -54,6 +54,7 @@ pub struct McpConfig {
 
 /// How a server is reached.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum McpEndpoint {
     /// A program that we start and end.
     Program { argv: Vec<String>, cwd: PathBuf, environment: Environment, run_as: Option<String> },
@@ -131,7 +132,7 @@ pub(crate) struct ServerCore {
     link: watch::Sender<ConnectionState>,
     pins: Arc<Mutex<PinStore>>,
     catalog: Mutex<Option<McpCatalog>>,
-    shelf: RwLock<Arc<Shelf>>,
+    in_box: RwLock<Arc<BoxedTools>>,
     /// One list at a time: the last look is the one that counts.
     looking: tokio::sync::Mutex<()>,
     /// Set with the first link.
@@ -150,8 +151,8 @@ enum ConnectionState {
 }
 
 impl McpServer {
-    /// Begins to keep the server running. Nothing here waits for it: a server that is down must not
-    /// keep the house from starting. Its pins are in `folder`.
+    /// Begins to keep the server running. Nothing here waits for it: an MCP server that is down must not
+    /// keep Holdpoint from starting. Its pins are in `folder`.
     pub fn open(config: McpConfig, folder: &Path, runner: Runner) -> Result<McpServer, BadTool> {
         let bad = |why: String| BadTool::new(&config.name, why);
         if config.time_limit.is_zero() || config.time_limit > TIME_LIMIT_MAX {
@@ -180,7 +181,7 @@ impl McpServer {
             link: watch::Sender::new(ConnectionState::Starting),
             pins: Arc::new(Mutex::new(pins)),
             catalog: Mutex::default(),
-            shelf: RwLock::default(),
+            in_box: RwLock::default(),
             new_until: OnceLock::new(),
             gone: Mutex::default(),
             looking: tokio::sync::Mutex::default(),
@@ -194,7 +195,7 @@ impl McpServer {
     }
 
     /// Waits a little for a server that was never seen, so that its tools are there when the first
-    /// message comes. One that was has its pinned tools on the shelf already.
+    /// message comes. One that was has its pinned tools in the box already.
     pub async fn first_look(&self) {
         if !self.core.lock_pins().is_first_use() {
             return;
@@ -236,8 +237,8 @@ impl Toolbox for McpServer {
         &self.core.config.name
     }
 
-    fn shelf(&self) -> Arc<Shelf> {
-        self.core.shelf.read().unpoisoned().clone()
+    fn boxed_tools(&self) -> Arc<BoxedTools> {
+        self.core.in_box.read().unpoisoned().clone()
     }
 }
 
@@ -250,14 +251,14 @@ impl ServerCore {
         self.catalog.lock().unpoisoned()
     }
 
-    /// Puts on the shelf what is pinned and shown.
+    /// Puts in the box what is pinned and shown.
     fn publish_tools(&self) {
-        let (shelf, notes) =
-            build_shelf(&self.me, &self.config, &self.lock_pins(), self.lock_catalog().as_ref());
+        let (in_box, notes) =
+            box_tools(&self.me, &self.config, &self.lock_pins(), self.lock_catalog().as_ref());
         for note in notes {
             tracing::warn!(server = %self.config.name, tool = %note, "MCP tool cannot be offered");
         }
-        *self.shelf.write().unpoisoned() = Arc::new(shelf);
+        *self.in_box.write().unpoisoned() = Arc::new(in_box);
     }
 
     /// The server, if it is there or comes back soon.
@@ -372,7 +373,7 @@ impl ServerCore {
         run_blocking(move || pins.lock().unpoisoned().add_pins(new)).await
     }
 
-    /// Connects, and connects again, until the house is closed.
+    /// Connects, and connects again, until Holdpoint shuts down.
     async fn keep_connected(self: Arc<ServerCore>, tasks: TaskTracker) {
         let name = self.config.name.clone();
         let mut backoff = Backoff::new(RESTART_AFTER, RESTART_AFTER_MAX);

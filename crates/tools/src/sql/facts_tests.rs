@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use domain::json::Arguments;
 use domain::policy::{
-    AskSpec, Decision, Facts, MatchSpec, Policy, PolicySpec, RuleSpec, SqlCondition, Then,
+    AskSpec, Facts, MatchSpec, Policy, PolicyDecision, PolicySpec, RuleSpec, SqlCondition, Then,
 };
 use domain::sql_facts::{SqlFacts, SqlKind, SqlTables};
 use domain::tool::Effects;
@@ -171,9 +171,9 @@ fn quorum_for(policy: &Policy, facts: Option<&SqlFacts>, sql: &str) -> u32 {
     let facts =
         Facts { tool: "sql_modify", agent: "ops", effects, arguments: &arguments, sql: facts };
     match policy.rule(&facts).decision {
-        Decision::Ask(ask) => ask.quorum,
-        Decision::Deny => u32::MAX,
-        Decision::Allow => 0,
+        PolicyDecision::Ask(ask) => ask.quorum,
+        PolicyDecision::Deny => u32::MAX,
+        PolicyDecision::Allow => 0,
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod authorizer;
 mod change;
+mod change_preview;
 mod connection;
 mod databases;
 #[cfg(test)]
@@ -21,7 +22,6 @@ pub mod postgres;
 mod query;
 mod rows;
 mod statement;
-mod told;
 
 use domain::sql_facts::SqlFacts;
 

@@ -14,10 +14,10 @@ use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
 use super::change::{RowCount, SqlChange, SqlChangeFailure, TriedChange};
+use super::change_preview::{self, ChangeSummary, CountedRows};
 use super::connection::{SqlErrorClass, StopFlag, classify_error};
 use super::databases::{SqlDatabases, describe_allowlist, sql_of};
 use super::statement::{SqlStatementKind, parse_statement};
-use super::told::{self, ChangeSummary, CountedRows};
 use crate::bad_tool::BadTool;
 use crate::blocking::run_blocking;
 use crate::limits::{ROWS_MAX, SQL_TIME_LIMIT};
@@ -126,7 +126,7 @@ impl ToolHost for SqlModify {
         let change = self.parse_change(arguments).map_err(PrepareError::Unsound)?;
         let trying = change.clone();
         match run_blocking(move || trying.try_out()).await {
-            Ok(TriedChange { count, tables, replaces }) => Ok(told::prepared(
+            Ok(TriedChange { count, tables, replaces }) => Ok(change_preview::prepared(
                 &ChangeSummary {
                     statement: &change.statement.clone().on_a_table_that(replaces),
                     sql: &change.sql,

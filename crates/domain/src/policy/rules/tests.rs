@@ -23,9 +23,9 @@ fn check(policy: &Policy, tool: &str, arguments: Value, picture: &str) {
     let facts = Facts { tool, agent: "ops", effects, arguments: &arguments, sql: None };
     let verdict = policy.rule(&facts);
     let decision = match verdict.decision {
-        Decision::Allow => "allow",
-        Decision::Deny => "deny",
-        Decision::Ask(_) => "ask",
+        PolicyDecision::Allow => "allow",
+        PolicyDecision::Deny => "deny",
+        PolicyDecision::Ask(_) => "ask",
     };
     let rule = verdict.rule.map(|rule| format!(" {rule}")).unwrap_or_default();
     let doubt = if verdict.in_doubt { "?" } else { "" };
@@ -63,10 +63,10 @@ fn agent_and_effects_narrow_a_rule() {
     let decide = |agent, effects| {
         policy.rule(&Facts { tool: "t", agent, effects, arguments: &arguments, sql: None }).decision
     };
-    assert_eq!(decide("ops-1", Effects::Idempotent), Decision::Allow);
-    assert_eq!(decide("ops-1", Effects::AtMostOnce), Decision::Deny);
-    assert_eq!(decide("ops", Effects::ReadOnly), Decision::Deny);
-    assert_eq!(decide("", Effects::ReadOnly), Decision::Deny);
+    assert_eq!(decide("ops-1", Effects::Idempotent), PolicyDecision::Allow);
+    assert_eq!(decide("ops-1", Effects::AtMostOnce), PolicyDecision::Deny);
+    assert_eq!(decide("ops", Effects::ReadOnly), PolicyDecision::Deny);
+    assert_eq!(decide("", Effects::ReadOnly), PolicyDecision::Deny);
 }
 
 #[test]
@@ -133,14 +133,14 @@ fn rules_say_whom_to_ask_and_for_how_long() {
     let effects = Effects::AtMostOnce;
     let facts = Facts { tool: "t", agent: "ops", effects, arguments: &arguments, sql: None };
     let verdict = policy.rule(&facts);
-    let Decision::Ask(ask) = &verdict.decision else { panic!("it asks") };
+    let PolicyDecision::Ask(ask) = &verdict.decision else { panic!("it asks") };
     assert_eq!(
         (ask.quorum, ask.exclude_requester, ask.expires_ms, ask.expires_by_rule),
         (2, true, 5, true)
     );
     assert_eq!(verdict.risk, Risk::High);
     let verdict = policy.rule(&Facts { tool: "other", ..facts });
-    let Decision::Ask(ask) = &verdict.decision else { panic!("it asks") };
+    let PolicyDecision::Ask(ask) = &verdict.decision else { panic!("it asks") };
     assert_eq!((ask.expires_ms, ask.expires_by_rule), (24 * 60 * 60 * 1000, false));
     assert!(ask.names_nobody() && verdict.rule.is_none() && verdict.risk == Risk::Medium);
 }
@@ -257,7 +257,7 @@ proptest! {
         let verdict = policy.rule(&facts);
         prop_assert_eq!(&verdict.decision, &by_hand(&policy, &policy.rules, &facts).decision);
         // Only a rule that is certain can allow, since the default asks.
-        if verdict.decision == Decision::Allow {
+        if verdict.decision == PolicyDecision::Allow {
             prop_assert!(verdict.rule.is_some() && !verdict.in_doubt);
         }
         prop_assert!(policy.explain(&facts).len() == policy.rules.len() + 1);

@@ -5,13 +5,18 @@ use super::{HeadlineTarget, TargetRole};
 /// The stage that a target's own name states, such as `shop-prod` or `staging.example.org`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeployStage {
+    /// What real users see.
     Production,
+    /// A rehearsal of production.
     Staging,
+    /// For tests.
     Test,
+    /// Where developers work.
     Development,
 }
 
 impl DeployStage {
+    /// All of them, the one that needs most care first.
     pub const ALL: [DeployStage; 4] = [
         DeployStage::Production,
         DeployStage::Staging,

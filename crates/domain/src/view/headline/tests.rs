@@ -59,6 +59,7 @@ fn asked(tool: &str, effects: Effects, arguments: Value, context: ExecutionConte
         expires_at: None,
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }

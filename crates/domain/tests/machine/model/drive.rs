@@ -1,6 +1,6 @@
 //! Random commands through the session and through its model, compared after each.
 
-use holdpoint_domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use holdpoint_domain::answer::{Answer, ApprovalScope, GrantTerms, Settlement};
 use holdpoint_domain::digest::Digest;
 use holdpoint_domain::hold::{CancelReason, HoldCommand};
 use holdpoint_domain::id::{CallId, GrantId, NodeId};
@@ -107,7 +107,7 @@ impl Both {
                     usage: Default::default(),
                 };
                 let seen = real.session.transcript.len() + 1;
-                let late = Command::RecordTurn { seen, thought };
+                let late = Command::RecordTurn { seen, turn: thought };
                 (name(&real.tell(&late)), model.step(|_| "overtaken"))
             }
             Step::Answer { hold, who, said, shown } => {
@@ -338,11 +338,11 @@ pub(super) fn answer_of(said: Said) -> Answer {
     let approve = |scope, arguments, note| Answer::Approve { scope, arguments, note };
     let terms = |conditions| {
         let (expires_in_ms, uses) = (Some(GRANT_MS), Some(GRANT_USES));
-        Scope::Session(GrantTerms { expires_in_ms, uses, conditions })
+        ApprovalScope::Session(GrantTerms { expires_in_ms, uses, conditions })
     };
     let settle = |how| Answer::Settle { how, content: None };
     match said {
-        Said::Approve(note) => approve(Scope::Once, None, Some(format!("note {note}"))),
+        Said::Approve(note) => approve(ApprovalScope::Once, None, Some(format!("note {note}"))),
         Said::ApproveForSession => approve(terms(None), None, None),
         Said::ApproveForSessionIf(n) => {
             let spec = ConditionSpec { pointer: "/n".into(), op: Op::Equals(json!(n)) };
@@ -350,7 +350,7 @@ pub(super) fn answer_of(said: Said) -> Answer {
         }
         Said::Edit(n) => {
             let arguments = Arguments::from_value(json!({ "n": n })).expect("sound");
-            approve(Scope::Once, Some(arguments), None)
+            approve(ApprovalScope::Once, Some(arguments), None)
         }
         Said::Deny => Answer::Deny { reason: None, stop: false },
         Said::DenyAndStop => Answer::Deny { reason: None, stop: true },

@@ -7,11 +7,13 @@ use clap::{Args, Subcommand};
 use domain::id::TokenId;
 
 use crate::cli::duration;
+use crate::config::PolicySource;
 
 #[derive(Debug, Subcommand)]
 pub enum PolicyCommand {
     Check(PolicyCheckArgs),
     Explain(PolicyExplainArgs),
+    Test(PolicyTestArgs),
 }
 
 /// Read a configuration file and say what is wrong with it, by line.
@@ -44,13 +46,53 @@ pub struct PolicyExplainArgs {
     /// Suppose that the SQL statement changes so many rows: without a database they are not counted.
     #[arg(long, value_name = "N")]
     pub rows: Option<u64>,
-    /// The configuration.
+    /// The configuration, or `builtin:coding-agent` for the rules that come with the program.
     #[arg(long, default_value = "holdpoint.toml", value_name = "FILE")]
-    pub config: PathBuf,
+    pub config: PolicySource,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
+
+/// Put cases to the rules, and say which of them come out otherwise than expected. No server is needed.
+///
+/// Cases stand in a TOML file: calls, and what the rules are expected to say to each.
+#[derive(Debug, Args)]
+#[command(after_help = POLICY_TEST_HELP)]
+pub struct PolicyTestArgs {
+    /// The configuration, or `builtin:coding-agent` for the rules that come with the program.
+    #[arg(value_name = "FILE", default_value = "holdpoint.toml")]
+    pub policy: PolicySource,
+    /// The cases; repeat it for several files. Default: `holdpoint.test.toml` beside `holdpoint.toml`.
+    #[arg(long, value_name = "FILE")]
+    pub cases: Vec<PolicySource>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+const POLICY_TEST_HELP: &str = "\
+Examples:
+  holdpoint policy test holdpoint.toml
+  holdpoint policy test holdpoint.toml --cases deploys.test.toml --json
+  holdpoint policy test builtin:coding-agent
+
+A file of cases:
+  [[cases]]
+  name = \"deletes need a dba\"
+  tool = \"sql_modify\"
+  arguments = { sql = \"DELETE FROM orders\" }
+  decision = \"ask\"
+  rule = \"deletes need two\"
+  ask = { roles = [\"dba\"], quorum = 2 }
+
+  [[cases]]
+  name = \"a coding agent may not push unasked\"
+  tool = \"Bash\"
+  input = { command = \"git push\" }
+  decision = \"ask\"
+
+Exit code 0: every case came out as expected; 1: a case did not, or a file has a mistake.";
 
 #[derive(Debug, Subcommand)]
 pub enum ChannelsCommand {

@@ -71,6 +71,21 @@ pub struct ClaimArgs {
     pub json: bool,
 }
 
+/// Say something to the others about a hold. It decides nothing, and no agent reads it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint comment 7Q2 'is this the staging database? @ben'\n  holdpoint comment hold_01jd3kq8v2m4x6z8a0c2e4g6j8 'it was the right table'"
+)]
+pub struct CommentArgs {
+    /// The id of the hold, or its tag while it is pending.
+    pub id: HoldRef,
+    /// `@id` tells that person, if they may see the hold.
+    pub text: String,
+    /// Print the hold as the API gives it.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Show one hold, whole.
 #[derive(Debug, Args)]
 #[command(

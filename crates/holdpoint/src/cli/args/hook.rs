@@ -31,7 +31,7 @@ pub enum HookCommand {
     )]
     Cursor(HookRunArgs),
     Install(HookInstallArgs),
-    Uninstall(HookInstallArgs),
+    Uninstall(HookUninstallArgs),
     Test(HookTestArgs),
 }
 
@@ -52,12 +52,9 @@ fn agent_host() -> impl TypedValueParser<Value = AgentHost> {
     names.try_map(|name| name.parse::<AgentHost>())
 }
 
-/// Write the hook into the agent's settings, after showing what changes; or take it out again.
+/// Which settings are changed.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  holdpoint hook install claude --project\n  holdpoint hook install claude --http --server https://holdpoint.example\n  holdpoint hook uninstall codex --user --yes"
-)]
-pub struct HookInstallArgs {
+pub struct HookPlaceArgs {
     /// The agent.
     #[arg(value_name = "AGENT", value_parser = agent_host())]
     pub host: AgentHost,
@@ -67,16 +64,41 @@ pub struct HookInstallArgs {
     /// The settings of this user, for all projects.
     #[arg(long)]
     pub user: bool,
-    /// Claude Code only: the agent posts its calls to the server by itself, and needs no program of ours. The server
-    /// does not see the agent's files, so calls that name files ask.
-    #[arg(long)]
-    pub http: bool,
     /// Do not ask.
     #[arg(long)]
     pub yes: bool,
     /// Print JSON: the file, and what changes in it.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Write the hook into the agent's settings, after showing what changes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  holdpoint hook install claude --project\n  holdpoint hook install claude --http --server https://holdpoint.example\n  holdpoint hook install claude --user --wait 5s --defer\n  holdpoint hook install codex --user --wait 30m"
+)]
+pub struct HookInstallArgs {
+    #[command(flatten)]
+    pub place: HookPlaceArgs,
+    /// Claude Code only: the agent posts its calls to the server by itself, and needs no program of ours. The server
+    /// does not see the agent's files, so calls that name files ask.
+    #[arg(long)]
+    pub http: bool,
+    /// How long the hook waits for people; 9m if you do not say it. The agent's own time-out is kept above it.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub wait: Option<Duration>,
+    /// Claude Code without a person before it (`claude -p`): when the wait is over, end the agent and keep the
+    /// question open; `claude -p --resume` goes on with the answer.
+    #[arg(long)]
+    pub defer: bool,
+}
+
+/// Take the hook out of the agent's settings, after showing what changes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  holdpoint hook uninstall codex --user --yes")]
+pub struct HookUninstallArgs {
+    #[command(flatten)]
+    pub place: HookPlaceArgs,
 }
 
 /// Ask the server what it says to a harmless call. Nothing is run, and a question that it opens is withdrawn at once.

@@ -60,6 +60,7 @@ fn every_command_says_what_it_does_and_gives_an_example() {
             "audit",
             "channels",
             "claim",
+            "comment",
             "completions",
             "demo",
             "deny",

@@ -4,15 +4,17 @@ use domain::visible::visible;
 
 use super::Check;
 use crate::cli::client::Client;
-use crate::config::{Config, McpReach, ToolKind};
+use crate::cli::reply_state::ConnectReplyState;
+use crate::config::{Config, ToolKind};
 
-/// The names of those servers.
+/// The names of those servers: tools, and servers that are fronted under `/mcp`.
 pub(super) fn with_oauth(config: &Config) -> Vec<String> {
-    let servers = config.tools.iter().filter(|tool| match &tool.kind {
-        ToolKind::Mcp(mcp) => matches!(&mcp.reach, McpReach::Service { oauth: Some(_), .. }),
+    let tools = config.tools.iter().filter(|tool| match &tool.kind {
+        ToolKind::Mcp(mcp) => mcp.reach.has_oauth(),
         _ => false,
     });
-    servers.map(|tool| tool.name.to_string()).collect()
+    let fronted = config.mcp.upstreams.iter().filter(|(_, reach)| reach.has_oauth());
+    tools.map(|tool| tool.name.to_string()).chain(fronted.map(|(name, _)| name.clone())).collect()
 }
 
 pub(super) async fn served(client: &Client, names: &[String]) -> Vec<Check> {
@@ -28,8 +30,8 @@ pub(super) async fn served(client: &Client, names: &[String]) -> Vec<Check> {
     let check = |name: &String| {
         let shown = visible(name);
         let found = items.iter().find(|item| item["server"] == name.as_str());
-        match found.and_then(|item| item["state"].as_str()) {
-            Some("connected") => {
+        match found.map(ConnectReplyState::of) {
+            Some(ConnectReplyState::Connected) => {
                 Check::fine("connections", format!("the MCP server `{shown}` is connected"))
             }
             Some(_) => Check::wrong(

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use agent_hooks::{
-    AgentHost, HoldReply, HoldReplyState, HookProposal, HookQuestion, HookReply, Judgement, judge,
+    HoldReply, HookProposal, HookQuestion, HookReply, Judgement, judge, question_expiry_s,
 };
 use anyhow::Context as _;
+use domain::hold::HoldReplyState;
 use domain::id::HoldId;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -29,15 +30,16 @@ pub(super) async fn decide(
     args: &HookRunArgs,
 ) -> anyhow::Result<HookReply> {
     let until = Instant::now() + args.wait;
+    let defer = args.defer && proposal.host.can_defer();
     // Deferred, the question outlives us, for as long as the policy lets it.
-    let expires_in_s = (!args.defer).then(|| args.wait.as_secs().max(1));
+    let expires_in_s = (!defer).then(|| question_expiry_s(args.wait.as_secs()));
     let question = HookQuestion::new(proposal, &LocalFiles, expires_in_s);
     let opening = tokio::time::timeout_at(until, open(client, proposal, &question));
     let opened = opening.await.context("the server did not take the question in time")??;
     let id: HoldId = opened.id.parse().context("the server's reply names no hold")?;
     let hold = match tokio::time::timeout_at(until, decided(client, id, opened)).await {
         Ok(hold) => hold?,
-        Err(_) if args.defer && proposal.host == AgentHost::Claude => {
+        Err(_) if defer => {
             return Ok(HookReply::Defer(format!("waiting for a person: {}", client.page(id))));
         }
         Err(_) => {

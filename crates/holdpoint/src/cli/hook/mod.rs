@@ -6,14 +6,16 @@
 
 mod decide;
 mod install;
+mod json_text;
 mod local_files;
-mod ordered_json;
 mod sample;
 mod settings;
 mod toml_block;
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent_hooks::{AgentHost, HookProposal, HookReply};
@@ -27,6 +29,9 @@ use super::output::Terminal;
 
 /// A call that is longer than this is not shown to anybody.
 const STDIN_BYTES_MAX: u64 = 8 << 20;
+/// After our wait: more than taking up an approval or a question back may take, and less than the minute after which an agent's
+/// own time is up.
+const LAST_WORD: Duration = Duration::from_secs(25);
 /// How an agent takes a denial by exit code.
 const BLOCKED: u8 = 2;
 
@@ -37,14 +42,17 @@ pub async fn run(server: &str, terminal: &Terminal, command: HookCommand) -> Exi
         HookCommand::Gemini(args) => (AgentHost::Gemini, args),
         HookCommand::Cursor(args) => (AgentHost::Cursor, args),
         HookCommand::Install(args) => {
-            return told(terminal, install::install(server, terminal, &args));
+            return exit_code(terminal, install::install(server, terminal, &args));
         }
-        HookCommand::Uninstall(args) => return told(terminal, install::uninstall(terminal, &args)),
+        HookCommand::Uninstall(args) => {
+            return exit_code(terminal, install::uninstall(terminal, &args));
+        }
         HookCommand::Test(args) => {
-            return told(terminal, sample::run(server, terminal, &args).await);
+            return exit_code(terminal, sample::run(server, terminal, &args).await);
         }
     };
     let server = server.to_owned();
+    let said = deny_in_time(host, args.wait);
     // A task of its own, so that a panic is an error like any other.
     #[expect(
         clippy::disallowed_methods,
@@ -56,7 +64,33 @@ pub async fn run(server: &str, terminal: &Terminal, command: HookCommand) -> Exi
         Ok(Err(error)) => (HookReply::deny(&format!("{error:#}")), true),
         Err(_) => (HookReply::deny("the hook itself failed; please report this"), true),
     };
+    // The last word is another's already, and ends this process.
+    if said.swap(true, Ordering::SeqCst) {
+        loop {
+            std::thread::park();
+        }
+    }
     ExitCode::from(print(host, &reply, failed))
+}
+
+/// Denies on a thread of its own if nothing was said in time. What reads standard input, files or names can block for ever, and an
+/// agent whose own time is up lets the call run.
+fn deny_in_time(host: AgentHost, wait: Duration) -> Arc<AtomicBool> {
+    let said = Arc::new(AtomicBool::new(false));
+    let seen = said.clone();
+    let watch = move || {
+        std::thread::sleep(wait + LAST_WORD);
+        if !seen.swap(true, Ordering::SeqCst) {
+            let reply = HookReply::deny("the call was not decided in time; try again");
+            std::process::exit(i32::from(print(host, &reply, true)));
+        }
+    };
+    // Without the thread nobody watches, so the answer is no.
+    if let Err(error) = std::thread::Builder::new().name("hook-deadline".into()).spawn(watch) {
+        let reply = HookReply::deny(&format!("no thread can be started: {error}"));
+        std::process::exit(i32::from(print(host, &reply, true)));
+    }
+    said
 }
 
 /// What Claude Code's permission prompt is told.
@@ -112,7 +146,7 @@ pub(super) struct PermissionPrompt {
     tool_use_id: Option<String>,
 }
 
-fn told(terminal: &Terminal, ended: anyhow::Result<exit::Exit>) -> ExitCode {
+fn exit_code(terminal: &Terminal, ended: anyhow::Result<exit::Exit>) -> ExitCode {
     match ended {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {

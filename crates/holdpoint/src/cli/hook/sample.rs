@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use agent_hooks::{AgentHost, HookProposal, HookQuestion};
+use agent_hooks::{HookProposal, HookQuestion};
 use anyhow::Context as _;
+use domain::hold::HoldReplyState;
 use domain::visible::visible;
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ pub(super) async fn run(
         host: args.host,
         session: "test".into(),
         use_id: None,
-        tool: if args.host == AgentHost::Gemini { "run_shell_command" } else { "Bash" }.into(),
+        tool: args.host.shell_tool().into(),
         input: json!({"command": args.command}),
         directory,
         subagent: None,
@@ -42,8 +43,8 @@ pub(super) async fn run(
         .titled("Test of the hook: nothing will run, please ignore");
     let body = serde_json::to_value(&question)?;
     let hold = client.post("/v1/holds", &body).await?;
-    let state = hold["state"].as_str().unwrap_or_default();
-    if state == "pending" {
+    let state = HoldReplyState::of(&hold);
+    if state == HoldReplyState::Pending {
         withdraw(&client, terminal, &hold).await;
     }
     let out = terminal.out();
@@ -53,8 +54,8 @@ pub(super) async fn run(
             .map(|(place, is_there)| json!({"file": place.display().to_string(), "hook": is_there}))
             .collect();
         let decision = match state {
-            "approved" => "allow",
-            "pending" => "ask",
+            HoldReplyState::Approved => "allow",
+            HoldReplyState::Pending => "ask",
             _ => "deny",
         };
         let report = json!({
@@ -74,8 +75,8 @@ pub(super) async fn run(
     let rule = rule.unwrap_or_else(|| "no rule, the default".to_owned());
     out.line(&format!("rule:     {rule}"))?;
     let decision = match state {
-        "approved" => "it would run at once".to_owned(),
-        "pending" => "a person would be asked".to_owned(),
+        HoldReplyState::Approved => "it would run at once".to_owned(),
+        HoldReplyState::Pending => "a person would be asked".to_owned(),
         _ => format!("it would not run. {}", unanswered(&hold)),
     };
     out.line(&format!("decision: `{}`: {decision}", visible(&args.command)))?;

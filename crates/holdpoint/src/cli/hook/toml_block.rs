@@ -1,12 +1,11 @@
 //! Codex' settings: a marked block in a TOML file of which nothing else is touched.
 
-use agent_hooks::AGENT_TIMEOUT_S;
-
 const BEGINS: &str = "# >>> holdpoint hook: `holdpoint hook uninstall codex` takes this out";
 const ENDS: &str = "# <<< holdpoint hook";
 const LINE: &str = "hooks = true # holdpoint hook";
 
-pub(super) fn with_hook(text: &str, command: &str) -> anyhow::Result<String> {
+/// `timeout_s` is Codex' own time-out for the hook.
+pub(super) fn with_hook(text: &str, command: &str, timeout_s: u64) -> anyhow::Result<String> {
     let mut text = without_hook(text)?;
     let table: toml::Table = toml::from_str(&text)?;
     let mut feature = "";
@@ -21,9 +20,9 @@ pub(super) fn with_hook(text: &str, command: &str) -> anyhow::Result<String> {
                 let line = text.lines().position(|line| line.trim() == "[features]").ok_or_else(|| {
                     anyhow::anyhow!("add `hooks = true` to `features` by hand first; it is not written as a section")
                 })?;
-                let mut lines: Vec<&str> = text.lines().collect();
-                lines.insert(line + 1, LINE);
-                text = lines.join("\n") + "\n";
+                let below: usize = text.split_inclusive('\n').take(line + 1).map(str::len).sum();
+                let ended = if text[..below].ends_with('\n') { "" } else { "\n" };
+                text.insert_str(below, &format!("{ended}{LINE}\n"));
             }
         },
     }
@@ -33,7 +32,7 @@ pub(super) fn with_hook(text: &str, command: &str) -> anyhow::Result<String> {
     let command = toml::Value::from(command);
     text.push_str(&format!(
         "{BEGINS}\n{feature}[[hooks.PreToolUse]]\nmatcher = \".*\"\n\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\n\
-         command = {command}\ntimeout = {AGENT_TIMEOUT_S}\n{ENDS}\n"
+         command = {command}\ntimeout = {timeout_s}\n{ENDS}\n"
     ));
     toml::from_str::<toml::Table>(&text)?;
     Ok(text)
@@ -73,22 +72,26 @@ mod tests {
             "",
             "model = \"x\" # mine\n",
             "[features]\nother = true\n\n[profiles.a]\nmodel = \"y\"\n",
+            "[features]\r\nother = true\r\n\r\n# mine\r\n",
             "[features]\nhooks = true\n",
             "[[hooks.PreToolUse]]\nmatcher = \"a\"\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"lint\"\n",
         ] {
-            let with = with_hook(before, "'/a b/holdpoint' hook codex || exit 2").unwrap();
+            let with = with_hook(before, "'/a b/holdpoint' hook codex || exit 2", 600).unwrap();
             let table: toml::Table = toml::from_str(&with).unwrap();
             assert_eq!(table["features"]["hooks"].as_bool(), Some(true), "{with}");
             let hooks = table["hooks"]["PreToolUse"].as_array().unwrap();
             let ours = &hooks.last().unwrap()["hooks"][0];
             assert_eq!(ours["command"].as_str(), Some("'/a b/holdpoint' hook codex || exit 2"));
-            assert_eq!(with_hook(&with, "'/a b/holdpoint' hook codex || exit 2").unwrap(), with);
+            assert_eq!(
+                with_hook(&with, "'/a b/holdpoint' hook codex || exit 2", 600).unwrap(),
+                with
+            );
             assert_eq!(without_hook(&with).unwrap(), before);
         }
         for bad in
             ["a = ", "features = 1\n", "[features]\nhooks = false\n", "features = { a = true }\n"]
         {
-            assert!(with_hook(bad, "x").is_err(), "{bad}");
+            assert!(with_hook(bad, "x", 600).is_err(), "{bad}");
         }
     }
 }

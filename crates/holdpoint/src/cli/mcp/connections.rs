@@ -10,6 +10,7 @@ use crate::cli::client::Client;
 use crate::cli::exit::Exit;
 use crate::cli::json;
 use crate::cli::output::{Terminal, table};
+use crate::cli::reply_state::ConnectReplyState;
 
 #[derive(Serialize)]
 struct ServerName<'a> {
@@ -31,8 +32,10 @@ pub(super) async fn list(
     } else {
         let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
         let row = |item: &Value| {
-            let state = match item["state"].as_str() {
-                Some("connected") => format!("connected by {}", text(item, "connected_by")),
+            let state = match ConnectReplyState::of(item) {
+                ConnectReplyState::Connected => {
+                    format!("connected by {}", text(item, "connected_by"))
+                }
                 _ => format!("not connected: holdpoint mcp connect {}", text(item, "server")),
             };
             vec![text(item, "server"), text(item, "url"), state]
@@ -69,14 +72,14 @@ pub(super) async fn connect(
     if args.json {
         out.print(&json::line(&ended))?;
     }
-    match ended["state"].as_str() {
-        Some("connected") => {
+    match ConnectReplyState::of(&ended) {
+        ConnectReplyState::Connected => {
             if !args.json {
                 out.line(&format!("The MCP server `{}` is connected.", visible(server)))?;
             }
             Ok(Exit::Done)
         }
-        Some("failed") => {
+        ConnectReplyState::Failed => {
             bail!("not connected: {}", visible(ended["why"].as_str().unwrap_or("it says no more")))
         }
         _ => bail!("not connected: nobody consented in time; run the command again"),

@@ -1,5 +1,6 @@
 //! Waiting for people on a Holdpoint server that is reached over HTTP.
 
+use domain::hold::HoldReplyState;
 use domain::id::HoldId;
 use mcp_gate::limits::{SERVER_AGAIN, WITHDRAW_WITHIN};
 use serde::Serialize;
@@ -18,7 +19,9 @@ pub(super) async fn wait_until(
     let decided = async {
         loop {
             match client.wait_decided(id).await {
-                Ok(Some(hold)) if hold["state"] != "pending" => return Ok(hold),
+                Ok(Some(hold)) if HoldReplyState::of(&hold) != HoldReplyState::Pending => {
+                    return Ok(hold);
+                }
                 Ok(_) => {}
                 Err(error) if is_passing(&error) => tokio::time::sleep(SERVER_AGAIN).await,
                 Err(error) => return Err(error),

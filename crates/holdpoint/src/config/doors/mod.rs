@@ -57,7 +57,7 @@ pub(super) struct DoorReferences<'a> {
 
 pub(super) fn check(
     doors: BTreeMap<Spanned<String>, DoorTable>,
-    house: &DoorReferences<'_>,
+    references: &DoorReferences<'_>,
     source: &ConfigSource<'_>,
     mistakes: &mut Mistakes,
 ) -> Vec<DoorConfig> {
@@ -68,7 +68,7 @@ pub(super) fn check(
             continue;
         }
         let enabled = table.enabled.as_ref().is_some_and(|enabled| *enabled.get_ref());
-        let door = mistakes.note(table.check(name.get_ref(), house, source));
+        let door = mistakes.note(table.check(name.get_ref(), references, source));
         open.extend(door.filter(|_| enabled));
     }
     open
@@ -78,15 +78,15 @@ impl DoorTable {
     fn check(
         self,
         name: &str,
-        house: &DoorReferences<'_>,
+        references: &DoorReferences<'_>,
         source: &ConfigSource<'_>,
     ) -> Result<DoorConfig> {
         self.only_of(name, source)?;
         for origin in &self.origins {
             check_origin(origin, source)?;
         }
-        let warning = self.acting(name, house, source)?;
-        let wire = self.wire(name, house, source)?;
+        let warning = self.acting(name, references, source)?;
+        let wire = self.wire(name, references, source)?;
         let origins = self.origins.into_iter().map(Spanned::into_inner).collect();
         let act_as = self.act_as.map(|person| PersonId::new(person.get_ref()));
         Ok(DoorConfig { setup: DoorSetup { act_as, origins, wire }, warning })
@@ -118,7 +118,7 @@ impl DoorTable {
     fn acting(
         &self,
         name: &str,
-        house: &DoorReferences<'_>,
+        references: &DoorReferences<'_>,
         source: &ConfigSource<'_>,
     ) -> Result<Option<String>> {
         let insecure = self.insecure.as_ref().filter(|insecure| *insecure.get_ref());
@@ -131,17 +131,17 @@ impl DoorTable {
                 }
             };
         };
-        let ids: Vec<&str> = house.people.iter().map(|person| person.id.as_str()).collect();
+        let ids: Vec<&str> = references.people.iter().map(|person| person.id.as_str()).collect();
         refer(source, "person", person, &ids, "add them under `[[people]]`")?;
         let who = person.get_ref();
-        if !house.server.listen.ip().is_loopback() {
+        if !references.server.listen.ip().is_loopback() {
             let message = format!(
                 "`act_as` lets anybody who can reach the door answer as `{who}`, so it works only on a loopback \
                  listener; set `[server] listen` to `127.0.0.1:7420`, or take `act_as` out"
             );
             return Err(source.error(person.span(), message));
         }
-        let reaching = reach::tools(house.tools);
+        let reaching = reach::tools(references.tools);
         match (reaching, insecure) {
             (Some(tools), None) => {
                 let message = format!(
@@ -164,10 +164,10 @@ impl DoorTable {
     fn wire(
         &self,
         name: &str,
-        house: &DoorReferences<'_>,
+        references: &DoorReferences<'_>,
         source: &ConfigSource<'_>,
     ) -> Result<Wire> {
-        let types = agents::check(self.agents.as_ref(), name, house.agents, source)?;
+        let types = agents::check(self.agents.as_ref(), name, references.agents, source)?;
         let named = || types.iter().map(WireAgent::plain).collect::<Vec<_>>();
         Ok(match name {
             "frontend_tools" => Wire::FrontendTools(FrontendTools {

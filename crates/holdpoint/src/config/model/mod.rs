@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use domain::budget::Prices;
 use models::scripted::{DEMO_SCRIPT, ScriptedModel};
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::Model;
 use toml::Spanned;
 
@@ -60,10 +60,10 @@ impl ModelConfig {
 
     /// The model itself, ready to think. Its key is read here, so that a missing one is told at the
     /// start and not in the middle of a run.
-    pub fn open(&self, clock: Arc<dyn Clock>, chance: Arc<dyn Chance>) -> Result<Arc<dyn Model>> {
+    pub fn open(&self, clock: Arc<dyn Clock>, rng: Arc<dyn Rng>) -> Result<Arc<dyn Model>> {
         match &self.provider {
             Provider::Scripted(model) => Ok(model.clone()),
-            Provider::Vendor(vendor) => vendor.open(clock, chance).map_err(|message| {
+            Provider::Vendor(vendor) => vendor.open(clock, rng).map_err(|message| {
                 let message = format!("model `{}`: {message}", self.name);
                 ConfigError { file: self.file.clone(), line: Some(self.line), message }
             }),

@@ -79,6 +79,7 @@ pub(super) fn check(
     let mut settings = ModelSettings::new(name, model.get_ref(), base_url);
     settings.max_tokens = max_tokens;
     settings.effort = effort(&table, source)?;
+    settings.takes_images = takes_images(&table, source)?;
     settings.temperature = temperature(&table, source)?;
     if let Some(given) = &table.retries {
         settings.retries = between("retries", given, 0, i64::from(RETRIES_MAX), source)?;
@@ -249,6 +250,15 @@ fn effort(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Option<String
         ["none", "minimal", "low", "medium", "high", "xhigh", "max"].map(|word| (word, word));
     let given = table.effort.as_ref().map(|given| source.word("effort", given, &known));
     Ok(given.transpose()?.map(str::to_owned))
+}
+
+/// What may be attached beside text; `None` where the configuration does not say.
+fn takes_images(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Option<bool>> {
+    let Some(given) = &table.takes else { return Ok(None) };
+    for kind in given.get_ref() {
+        source.word("takes", kind, &[("image", ())])?;
+    }
+    Ok(Some(!given.get_ref().is_empty()))
 }
 
 fn temperature(table: &ModelTable, source: &ConfigSource<'_>) -> Result<Option<f64>> {

@@ -18,96 +18,16 @@ fn what_is_no_toml() {
 }
 
 #[test]
-fn mcp_upstreams() {
-    let upstream = |more: &str| format!("[mcp.upstreams.files]\n{more}");
-    check(&upstream(""), "h.toml:1: `argv` is missing (or `url`): an upstream is a server");
-    check(
-        &upstream("argv = [\"x\"]\nurl = \"http://localhost/\"\n"),
-        "h.toml:3: give `argv` (a program that we start) or `url` (a service), not both",
-    );
-    check(
-        &upstream("argv = [\"x\"]\nheaders_env = { A = \"B\" }\n"),
-        "h.toml:1: `headers_env` goes with `url`",
-    );
-    check(
-        &upstream("url = \"https://ana:hunter2@x.example/mcp\"\n"),
-        "h.toml:2: this is not a URL without a password; write it like `https://tools.example.com/mcp`",
-    );
-    check(
-        "[mcp.upstreams.a__b]\nargv = [\"x\"]\n",
-        "h.toml:1: `a__b` cannot be the name of a server: use letters, digits, `-` and single `_`",
-    );
-    check("[mcp]\nwait = \"2h\"\n", "h.toml:2: `wait` is at most `1h`; a call comes back after it");
-}
-
-#[test]
-fn mcp_servers() {
-    let mcp = |more: &str| format!("[[tools]]\nname = \"files\"\nkind = \"mcp\"\n{more}");
-    check(&mcp(""), "h.toml:1: `argv` is missing (or `url`): a tool of kind `mcp` needs a server");
-    check(
-        &mcp("argv = [\"x\"]\nurl = \"http://localhost/\"\n"),
-        "h.toml:5: give `argv` (a program that we start) or `url` (a service), not both",
-    );
-    check(
-        &mcp("argv = []\n"),
-        "h.toml:4: `argv` is empty; name the server's program, such as `[\"mcp-server-git\"]`",
-    );
-    check(
-        &mcp("url = \"https://ana:hunter2@x.example/mcp\"\n"),
-        "h.toml:4: this is not a URL without a password; write it like `https://tools.example.com/mcp`",
-    );
-    check(
-        &mcp("url = \"https://x.example/mcp\"\ncwd = \".\"\n"),
-        "h.toml:5: `cwd` goes with `argv`",
-    );
-    check(
-        &mcp("argv = [\"x\"]\nheaders_env = { A = \"B\" }\n"),
-        "h.toml:5: `headers_env` goes with `url`",
-    );
-    check(
-        &mcp("url = \"https://x.example/mcp\"\nheaders_env = { Authorization = \"Bearer x\" }\n"),
-        "h.toml:5: this is not the name of an environment variable, such as `MY_SECRET`; the value itself does not belong here",
-    );
-    check(
-        &mcp("argv = [\"x\"]\nonly = []\n"),
-        "h.toml:5: `only` is empty, and so nothing would be offered; name tools, or leave it out",
-    );
-    check(
-        &mcp("argv = [\"x\"]\neffects = \"transactional\"\n"),
-        "h.toml:5: a tool of kind `mcp` cannot be `transactional`; it is one of `read_only`, `idempotent` and `at_most_once`",
-    );
-    check(
-        &mcp("argv = [\"x\"]\neffects_of = { read = \"readonly\" }\n"),
-        "h.toml:5: `effects_of` cannot be `readonly`; did you mean `read_only`?",
-    );
-    check(
-        &mcp("argv = [\"x\"]\ninput_schema = {}\n"),
-        "h.toml:5: a tool of kind `mcp` has no `input_schema`; it belongs to kind `command`, `http` and `client`",
-    );
-    check(
-        "[[tools]]\nname = \"a__b\"\nkind = \"mcp\"\nargv = [\"x\"]\n",
-        "h.toml:2: the tools of an MCP server are called `a__b__TOOL`, so its own name has no `__`",
-    );
-    check(
-        &mcp("argv = [\"x\"]\n[[tools]]\nname = \"files__ask\"\nkind = \"human\"\n"),
-        "h.toml:6: `files__ask` would look like a tool of the MCP server `files`; rename one",
-    );
-    check(
-        &mcp(
-            "argv = [\"x\"]\nonly = [\"read\"]\n[models.m]\nprovider = \"scripted\"\nscript = \"builtin:demo\"\n[[agents]]\nid = \"a\"\nmodel = \"m\"\ntools = [\"files__write\"]\n",
-        ),
-        "h.toml:12: there is no tool `files__write`; add it under `[[tools]]` (there are `files`)",
-    );
-}
-
-#[test]
 fn unknown_keys() {
     check("[sever]\n", "h.toml:1: unknown key `sever`; did you mean `server`?");
     check(
         "[server]\nlisten = \"127.0.0.1:1\"\nlisen = \"x\"\n",
         "h.toml:3: unknown key `lisen`; did you mean `listen`?",
     );
-    check("[store]\npath = \"x\"\n", "h.toml:2: unknown key `path`; the keys here are `url`");
+    check(
+        "[store]\npath = \"x\"\n",
+        "h.toml:2: unknown key `path`; the keys here are `url`, `password_env`, `password_file` and `folder`",
+    );
     check(
         "[models.m]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"sk-1\"\n",
         "h.toml:4: secrets do not belong in this file: take `api_key` out and use `api_key_env` or `api_key_file`",
@@ -149,7 +69,15 @@ fn servers_and_stores() {
     check("[server.tls]\ncert_file = \"c\"\n", "h.toml:1: `key_file` is missing");
     check(
         "[store]\nurl = \"postgres://u:secret@h/db\"\n",
-        "h.toml:2: PostgreSQL comes with a later version; until then use `sqlite:holdpoint-data`",
+        "h.toml:2: the address holds a password, which does not belong here: put it into a variable or a file, and name that with `password_env` or `password_file`",
+    );
+    check(
+        "[store]\nurl = \"postgres://h/db\"\n",
+        "h.toml:2: the address of the database must name a user",
+    );
+    check(
+        "[store]\nurl = \"sqlite:data\"\nfolder = \"x\"\n",
+        "h.toml:3: `folder` goes with a `url` that begins with `postgres://`",
     );
     check(
         "[store]\nurl = \"sqlite:\"\n",
@@ -157,7 +85,7 @@ fn servers_and_stores() {
     );
     check(
         "[store]\nurl = \"mysql://x\"\n",
-        "h.toml:2: this is not the address of a store; write `sqlite:holdpoint-data`",
+        "h.toml:2: this is not the address of a store; write `sqlite:holdpoint-data`, or `postgres://user@host/database`",
     );
 }
 
@@ -585,4 +513,10 @@ fn what_comes_later() {
         "[callbacks]\nsecret_envs = [\"OK\", \"not ok\"]\n",
         "h.toml:2: this is not the name of an environment variable, such as `MY_SECRET`; the value itself does not belong here",
     );
+    for contact in ["ops@example.com", "mailto:ops", "https://", "http://example.com", ""] {
+        check(
+            &format!("[push]\ncontact = \"{contact}\"\n"),
+            "h.toml:2: `contact` is an address for push services to write to: `mailto:ops@example.com`, or a page with `https://`",
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! The rules for coding agents that come with the program, and files of rules in general.
 
-use domain::policy::{Decision, Facts};
+use domain::policy::{Facts, PolicyDecision};
 use domain::tool::Effects;
 use serde_json::{Value, json};
 
@@ -12,9 +12,9 @@ fn ruling(config: &Config, tool: &str, arguments: &Value) -> (&'static str, Stri
     let facts = Facts { tool, agent: "", effects: Effects::AtMostOnce, arguments, sql: None };
     let verdict = config.policy.rule(&facts);
     let decision = match verdict.decision {
-        Decision::Allow => "allow",
-        Decision::Deny => "deny",
-        Decision::Ask(_) => "ask",
+        PolicyDecision::Allow => "allow",
+        PolicyDecision::Deny => "deny",
+        PolicyDecision::Ask(_) => "ask",
     };
     (decision, verdict.rule().unwrap_or_default().to_owned())
 }

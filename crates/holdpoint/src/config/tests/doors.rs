@@ -4,7 +4,7 @@ use server::{Format, Ui, Wire};
 
 use crate::config::Config;
 
-const HOUSE: &str = r#"
+const BASE: &str = r#"
 [models.m]
 provider = "scripted"
 script = "builtin:demo"
@@ -29,25 +29,25 @@ roles = ["admin"]
 
 /// Without the tool that starts processes.
 fn harmless() -> String {
-    let (before, rest) = HOUSE.split_once("[[tools]]").expect("a tool");
+    let (before, rest) = BASE.split_once("[[tools]]").expect("a tool");
     let (_, after) = rest.split_once("[[tools]]").expect("another");
     format!("{before}[[tools]]{after}")
 }
 
-fn parse(house: &str, door: &str) -> Result<Config, String> {
-    Config::parse(&format!("{house}{door}"), "h.toml").map_err(|errors| errors.0[0].message.clone())
+fn parse(base: &str, door: &str) -> Result<Config, String> {
+    Config::parse(&format!("{base}{door}"), "h.toml").map_err(|errors| errors.0[0].message.clone())
 }
 
-fn refused(house: &str, door: &str, why: &str) {
-    let told = parse(house, door).err().unwrap_or_else(|| panic!("{door} was taken"));
+fn refused(base: &str, door: &str, why: &str) {
+    let told = parse(base, door).err().unwrap_or_else(|| panic!("{door} was taken"));
     assert!(told.contains(why), "{told}");
 }
 
 #[test]
 fn doors_are_shut_unless_the_file_opens_them() {
-    assert!(parse(HOUSE, "").expect("sound").doors.is_empty());
-    assert!(parse(HOUSE, "[doors.worlds]\n").expect("sound").doors.is_empty());
-    let config = parse(HOUSE, "[doors.ai_sdk]\nenabled = true\n").expect("sound");
+    assert!(parse(BASE, "").expect("sound").doors.is_empty());
+    assert!(parse(BASE, "[doors.worlds]\n").expect("sound").doors.is_empty());
+    let config = parse(BASE, "[doors.ai_sdk]\nenabled = true\n").expect("sound");
     let [door] = config.doors.as_slice() else { panic!("{:?}", config.doors) };
     let Wire::AiSdk(wire) = &door.setup.wire else { panic!("{door:?}") };
     assert_eq!((wire.prefix.as_str(), wire.ui), ("/api", Ui::Six));
@@ -59,13 +59,13 @@ fn doors_are_shut_unless_the_file_opens_them() {
 fn names_on_the_wire_lead_to_agents() {
     let door = "[doors.frontend_tools]\nenabled = true\nbridge_approvals = false\n\
                 agents = { one = \"ops\", two = { agent = \"ops\", format = \"xml\", history = true } }\n";
-    let config = parse(HOUSE, door).expect("sound");
+    let config = parse(BASE, door).expect("sound");
     let Wire::FrontendTools(wire) = &config.doors[0].setup.wire else { panic!("{config:?}") };
     assert!(!wire.bridge_approvals);
     let seen: Vec<_> = wire.agents.iter().map(|it| (&*it.name, it.format, it.history)).collect();
     assert_eq!(seen, [("one", Format::Json, false), ("two", Format::Xml, true)]);
     let door = "[doors.worlds]\nenabled = true\nagents = { a1 = \"ops\" }\nworlds = { \"My World\" = [\"a1\"] }\n";
-    let config = parse(HOUSE, door).expect("sound");
+    let config = parse(BASE, door).expect("sound");
     let Wire::Worlds(wire) = &config.doors[0].setup.wire else { panic!("{config:?}") };
     assert_eq!((&*wire.worlds[0].name, &*wire.worlds[0].agents[0].agent), ("My World", "ops"));
 }
@@ -73,11 +73,11 @@ fn names_on_the_wire_lead_to_agents() {
 #[test]
 fn acting_for_a_person_is_refused_beside_tools_that_could_call_the_door() {
     let door = "[doors.ai_sdk]\nenabled = true\nact_as = \"ana\"\n";
-    refused(HOUSE, door, "the tool `sh` could call this door and approve their own calls as `ana`");
+    refused(BASE, door, "the tool `sh` could call this door and approve their own calls as `ana`");
     let config = parse(&harmless(), door).expect("sound");
     assert_eq!(config.doors[0].setup.act_as.as_ref().map(|who| who.as_str()), Some("ana"));
     assert!(config.warnings.is_empty(), "{:?}", config.warnings);
-    let config = parse(HOUSE, &format!("{door}insecure = true\n")).expect("sound");
+    let config = parse(BASE, &format!("{door}insecure = true\n")).expect("sound");
     assert!(config.warnings[0].contains("the door `ai_sdk` is insecure"), "{:?}", config.warnings);
     assert!(config.warnings[0].contains("also the tool `sh`"), "{:?}", config.warnings);
 }
@@ -122,6 +122,6 @@ fn what_makes_no_sense_is_refused() {
             "`a b` cannot be the name of an agent",
         ),
     ] {
-        refused(HOUSE, door, why);
+        refused(BASE, door, why);
     }
 }

@@ -63,6 +63,7 @@ fn the_example_shows_every_key() {
         ("policy.rules", domain::policy::Op::NAMES.map(str::to_owned).into()),
         ("people", keys::<people::PersonTable>()),
         ("callbacks", keys::<callbacks::CallbacksTable>()),
+        ("push", keys::<push::PushTable>()),
         ("doors.", keys::<doors::DoorTable>()),
         ("mcp", keys::<mcp::McpGateTable>().into_iter().filter(|key| key != "upstreams").collect()),
         ("mcp.upstreams", keys::<mcp::McpUpstreamTable>()),

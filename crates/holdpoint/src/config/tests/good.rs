@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::budget::{Budgets, Prices};
 use domain::context::WhilePending;
 use domain::person::PersonId;
-use domain::policy::{Decision, Facts};
+use domain::policy::{Facts, PolicyDecision};
 use domain::sql_facts::{SqlFacts, SqlKind};
 use domain::tool::{Confirm, Effects};
 use serde_json::json;
@@ -34,7 +34,7 @@ fn an_empty_file_is_a_sound_start() {
         arguments: &arguments,
         sql: None,
     };
-    assert!(matches!(config.policy.rule(&facts).decision, Decision::Ask(_)));
+    assert!(matches!(config.policy.rule(&facts).decision, PolicyDecision::Ask(_)));
 }
 
 const WHOLE: &str = r#"
@@ -183,11 +183,11 @@ fn rules_rule() {
     };
     let delete = json!({"sql": "DELETE FROM t"});
     let asked = rule("sql_modify", Effects::Transactional, delete, SqlKind::Delete);
-    let Decision::Ask(ask) = &asked.decision else { panic!("asked: {asked:?}") };
+    let PolicyDecision::Ask(ask) = &asked.decision else { panic!("asked: {asked:?}") };
     assert_eq!((&ask.roles[..], ask.quorum, ask.expires_ms), (&["dba".into()][..], 2, 600_000));
     let read = |n| rule("x", Effects::ReadOnly, json!({"n": n}), SqlKind::Unknown).decision;
-    assert_eq!(read(3), Decision::Allow);
-    assert_eq!(read(9), Decision::Deny);
+    assert_eq!(read(3), PolicyDecision::Allow);
+    assert_eq!(read(9), PolicyDecision::Deny);
     assert_eq!(config.policy.default_expires_ms(), 7_200_000);
 }
 

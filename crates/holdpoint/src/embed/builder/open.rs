@@ -21,7 +21,7 @@ use super::Builder;
 use super::mistakes::OfferedNames;
 #[cfg(feature = "process")]
 use crate::assembly::Ground;
-use crate::assembly::{Base, Plan, RunningEngine, default_courier};
+use crate::assembly::{Base, Plan, RunningEngine, default_callback_sender};
 #[cfg(feature = "process")]
 use crate::embed::agent::AgentToolRef;
 use crate::embed::handle::Holdpoint;
@@ -65,13 +65,13 @@ impl Builder {
         let doors = Arc::new(std::mem::take(&mut self.doors));
         #[cfg(feature = "chats")]
         let origin = self.origin.take();
-        let house = self.house(base, checked).await?;
+        let running = self.build_engine(base, checked).await?;
         #[cfg(feature = "chats")]
         if let Some(origin) = origin {
-            house.start_chats(&origin);
+            running.start_chats(&origin);
         }
         Ok(Holdpoint {
-            house,
+            running,
             #[cfg(feature = "server")]
             doors,
         })
@@ -92,7 +92,7 @@ impl Builder {
 
     /// With a runner, where anything needs one.
     #[cfg(feature = "process")]
-    async fn house(mut self, base: Base, checked: SoundParts) -> Result<RunningEngine> {
+    async fn build_engine(mut self, base: Base, checked: SoundParts) -> Result<RunningEngine> {
         let Some(data) = self.data.take().filter(|_| needs_a_folder(&self)) else {
             let plan = self.plan(&base, checked, &|source| opened(source, None))?;
             return base.build(plan).await;
@@ -108,7 +108,7 @@ impl Builder {
     }
 
     #[cfg(not(feature = "process"))]
-    async fn house(self, base: Base, checked: SoundParts) -> Result<RunningEngine> {
+    async fn build_engine(self, base: Base, checked: SoundParts) -> Result<RunningEngine> {
         let plan = self.plan(&base, checked, &|ToolSource::Ready(host)| Ok(host))?;
         base.build(plan).await
     }
@@ -118,7 +118,7 @@ impl Builder {
         let tools = checked.tools.into_iter().filter_map(|tool| faults.note(open(tool))).collect();
         let mut agents = Vec::new();
         for (agent, tools) in self.agents.into_iter().zip(checked.agents) {
-            let opened = agent.open_model(base.clock.clone(), base.chance.clone());
+            let opened = agent.open_model(base.clock.clone(), base.rng.clone());
             let Some(model) = faults.note(opened.map_err(anyhow::Error::msg)) else { continue };
             agents.push(AgentSetup {
                 model,
@@ -133,16 +133,16 @@ impl Builder {
         }
         let home_expires_ms: BTreeMap<Arc<str>, u64> = BTreeMap::new();
         #[cfg(feature = "chats")]
-        let (home_expires_ms, lines) = {
-            let (mut expires, mut lines) = (home_expires_ms, Vec::new());
+        let (home_expires_ms, connectors) = {
+            let (mut expires, mut connectors) = (home_expires_ms, Vec::new());
             for channel in self.channels {
                 let name = channel.name().to_owned();
                 expires.insert(name.as_str().into(), channel.expires_ms());
-                let opened = channel.platform().open(base.clock.clone(), base.chance.clone());
+                let opened = channel.platform().open(base.clock.clone(), base.rng.clone());
                 let opened = opened.map_err(|why| anyhow::anyhow!("channel `{name}`: {why}"));
-                lines.extend(faults.note(opened).map(|opened| channel.line(opened)));
+                connectors.extend(faults.note(opened).map(|opened| channel.connector(opened)));
             }
-            (expires, lines)
+            (expires, connectors)
         };
         faults.none()?;
         Ok(Plan {
@@ -154,9 +154,12 @@ impl Builder {
             companions: Vec::new(),
             #[cfg(feature = "mcp")]
             mcp_connections: Arc::default(),
-            courier: default_courier(base.clock.clone()),
+            callback_sender: default_callback_sender(base.clock.clone()),
+            // Their service worker is a file of our page, which is not at the embedding program's root.
+            #[cfg(feature = "web-push")]
+            notices: None,
             #[cfg(feature = "chats")]
-            lines,
+            connectors,
             home_expires_ms,
             session_ms: engine::Limits::default().session_ms,
         })

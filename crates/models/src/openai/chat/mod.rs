@@ -7,7 +7,7 @@ mod request;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::{Model, ModelRequest};
 use serde_json::value::RawValue;
 
@@ -24,12 +24,12 @@ pub struct Chat {
     /// Whether thinking goes back to a server that sent some.
     pub send_thinking: bool,
     /// For the ids of calls that came without one.
-    pub chance: Arc<dyn Chance>,
+    pub rng: Arc<dyn Rng>,
 }
 
 pub fn model(api: Chat, settings: ModelSettings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
-    let chance = api.chance.clone();
-    Arc::new(Client::new(api, settings, clock, chance))
+    let rng = api.rng.clone();
+    Arc::new(Client::new(api, settings, clock, rng))
 }
 
 impl ModelApi for Chat {
@@ -54,7 +54,12 @@ impl ModelApi for Chat {
     }
 
     fn reader(&self, _: &ModelSettings) -> reader::Chunks {
-        reader::Chunks::new(self.chance.clone())
+        reader::Chunks::new(self.rng.clone())
+    }
+
+    /// The vendor's models do. Of other servers most do not, and some fail on the question.
+    fn takes_images(&self, settings: &ModelSettings) -> bool {
+        self.at_vendor && !settings.model.starts_with("gpt-3")
     }
 
     fn problem(&self, body: &[u8]) -> ProviderError {

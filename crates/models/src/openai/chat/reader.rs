@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use domain::message::Part;
-use ports::clock::Chance;
+use ports::clock::Rng;
 use ports::model::{Delta, TurnUsage, WrittenCall};
 use ports::sse::SseEvent;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub(crate) struct Chunks {
     finish_reason: Option<String>,
     usage: TurnUsage,
     measure: Measure,
-    chance: Arc<dyn Chance>,
+    rng: Arc<dyn Rng>,
 }
 
 struct Fragments {
@@ -82,7 +82,7 @@ struct Details {
 }
 
 impl Chunks {
-    pub(crate) fn new(chance: Arc<dyn Chance>) -> Chunks {
+    pub(crate) fn new(rng: Arc<dyn Rng>) -> Chunks {
         Chunks {
             text: String::new(),
             thinking: None,
@@ -90,7 +90,7 @@ impl Chunks {
             finish_reason: None,
             usage: TurnUsage::default(),
             measure: Measure::default(),
-            chance,
+            rng,
         }
     }
 }
@@ -154,10 +154,10 @@ impl Reader for Chunks {
         if !self.text.is_empty() {
             parts.push(Part::Text(self.text));
         }
-        let chance = self.chance;
+        let rng = self.rng;
         let calls = self.calls.into_iter().map(|call| WrittenCall {
             tool_use_id: match call.id.is_empty() {
-                true => format!("call_{:032x}", chance.bits()),
+                true => format!("call_{:032x}", rng.bits()),
                 false => call.id,
             }
             .into(),

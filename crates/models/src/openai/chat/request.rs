@@ -10,7 +10,7 @@ use super::Chat;
 use crate::names::Names;
 use crate::opaque::{ApiKind, Opaque};
 use crate::settings::ModelSettings;
-use crate::written::object;
+use crate::written::{data_url, object};
 
 #[derive(Serialize)]
 struct ChatRequest<'a> {
@@ -42,7 +42,7 @@ enum ChatRequestMessage<'a> {
         content: &'a str,
     },
     User {
-        content: &'a str,
+        content: UserContent<'a>,
     },
     Assistant {
         content: Option<String>,
@@ -56,6 +56,26 @@ enum ChatRequestMessage<'a> {
         tool_call_id: &'a str,
         content: &'a str,
     },
+}
+
+/// A text alone goes as a string: many servers take nothing else.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum UserContent<'a> {
+    Text(&'a str),
+    Parts([UserPart<'a>; 2]),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum UserPart<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: ImageUrl },
+}
+
+#[derive(Serialize)]
+struct ImageUrl {
+    url: String,
 }
 
 #[derive(Serialize)]
@@ -99,7 +119,12 @@ pub(super) fn chat_body(
     for message in &request.messages {
         match message {
             ModelMessage::User { text } => {
-                messages.push(ChatRequestMessage::User { content: text })
+                messages.push(ChatRequestMessage::User { content: UserContent::Text(text) });
+            }
+            ModelMessage::Image { label, media_type, bytes } => {
+                let image_url = ImageUrl { url: data_url(media_type, bytes) };
+                let parts = [UserPart::Text { text: label }, UserPart::ImageUrl { image_url }];
+                messages.push(ChatRequestMessage::User { content: UserContent::Parts(parts) });
             }
             ModelMessage::Assistant { parts } => {
                 messages.extend(assistant(api, parts, names)?);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::reader::Chunks;
 use super::*;
 use crate::fake::{
-    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello,
+    self, FakeReply, NoRandomness, QuickClock, Server, asking, assistant, check_splits, hello,
     read_reply, think,
 };
 use crate::settings::ApiKey;
@@ -64,7 +64,7 @@ fn rich() -> String {
 }
 
 fn api(at_vendor: bool) -> Chat {
-    Chat { at_vendor, send_thinking: true, chance: NoChance::new() }
+    Chat { at_vendor, send_thinking: true, rng: NoRandomness::new() }
 }
 
 fn settings(url: &Url) -> ModelSettings {
@@ -80,7 +80,7 @@ fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
 }
 
 fn reader() -> Chunks {
-    Chunks::new(NoChance::new())
+    Chunks::new(NoRandomness::new())
 }
 
 /// The calls of a stream: id, name, arguments.
@@ -429,4 +429,29 @@ fn conforming(asked: &fake::FakeRequest) -> FakeReply {
 async fn it_passes_the_suite_of_all_models() {
     let server = Server::start(|_, asked| conforming(asked));
     conformance::check(&*client(&server.url, 0)).await;
+}
+
+#[test]
+fn a_picture_is_a_part_and_goes_only_where_models_are_known_to_take_some() {
+    let request = asking(vec![
+        ModelMessage::Image {
+            label: "[image a.png, 3x2]".into(),
+            media_type: "image/png",
+            bytes: std::sync::Arc::from(*b"\x89PNG"),
+        },
+        ModelMessage::User { text: "What is it?".into() },
+    ]);
+    let mut settings = settings(&Url::parse("https://x.example").expect("a URL"));
+    let sent: Value =
+        serde_json::from_slice(&body(&api(false), &settings, &request)).expect("JSON");
+    let image = json!({"url": "data:image/png;base64,iVBORw=="});
+    let parts = json!([
+        {"type": "text", "text": "[image a.png, 3x2]"},
+        {"type": "image_url", "image_url": image},
+    ]);
+    assert_eq!(sent["messages"][1], json!({"role": "user", "content": parts}));
+    assert_eq!(sent["messages"][2], json!({"role": "user", "content": "What is it?"}));
+    assert!(api(true).takes_images(&settings) && !api(false).takes_images(&settings));
+    settings.model = "gpt-3.5-turbo".into();
+    assert!(!api(true).takes_images(&settings));
 }

@@ -8,7 +8,7 @@ mod request;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use ports::model::{Model, ModelRequest};
 use serde_json::value::RawValue;
 
@@ -24,12 +24,12 @@ pub struct Responses {
     /// to be asked for it.
     pub keep_thinking: bool,
     /// For the ids of calls that came without one.
-    pub chance: Arc<dyn Chance>,
+    pub rng: Arc<dyn Rng>,
 }
 
 pub fn model(api: Responses, settings: ModelSettings, clock: Arc<dyn Clock>) -> Arc<dyn Model> {
-    let chance = api.chance.clone();
-    Arc::new(Client::new(api, settings, clock, chance))
+    let rng = api.rng.clone();
+    Arc::new(Client::new(api, settings, clock, rng))
 }
 
 impl ModelApi for Responses {
@@ -54,7 +54,11 @@ impl ModelApi for Responses {
     }
 
     fn reader(&self, settings: &ModelSettings) -> reader::Items {
-        reader::Items::new(&settings.model, self.chance.clone())
+        reader::Items::new(&settings.model, self.rng.clone())
+    }
+
+    fn takes_images(&self, _: &ModelSettings) -> bool {
+        true
     }
 
     fn problem(&self, body: &[u8]) -> ProviderError {

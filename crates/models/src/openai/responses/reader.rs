@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::message::Part;
-use ports::clock::Chance;
+use ports::clock::Rng;
 use ports::model::{Delta, TurnUsage, WrittenCall};
 use ports::sse::SseEvent;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ pub(crate) struct Items {
     usage: TurnUsage,
     measure: Measure,
     model: String,
-    chance: Arc<dyn Chance>,
+    rng: Arc<dyn Rng>,
 }
 
 #[derive(Deserialize)]
@@ -83,7 +83,7 @@ fn parse<'a, T: Deserialize<'a>>(data: &'a [u8]) -> Result<T, Trouble> {
 }
 
 impl Items {
-    pub(crate) fn new(model: &str, chance: Arc<dyn Chance>) -> Items {
+    pub(crate) fn new(model: &str, rng: Arc<dyn Rng>) -> Items {
         Items {
             items: BTreeMap::new(),
             coming: BTreeMap::new(),
@@ -91,7 +91,7 @@ impl Items {
             usage: TurnUsage::default(),
             measure: Measure::default(),
             model: model.to_owned(),
-            chance,
+            rng,
         }
     }
 }
@@ -191,7 +191,7 @@ impl Reader for Items {
                 }
                 Item::Call { call_id, name, arguments } => calls.push(WrittenCall {
                     tool_use_id: match call_id.is_empty() {
-                        true => format!("call_{:032x}", self.chance.bits()),
+                        true => format!("call_{:032x}", self.rng.bits()),
                         false => call_id,
                     }
                     .into(),

@@ -9,7 +9,7 @@ use super::item::returned;
 use crate::names::Names;
 use crate::opaque::{ApiKind, Opaque, in_place};
 use crate::settings::ModelSettings;
-use crate::written::object;
+use crate::written::{data_url, object};
 
 #[derive(Serialize)]
 struct ResponsesRequest<'a> {
@@ -49,7 +49,7 @@ enum ResponsesInput<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Ours<'a> {
-    Message { role: &'static str, content: [Content<'a>; 1] },
+    Message { role: &'static str, content: Vec<Content<'a>> },
     FunctionCall { call_id: &'a str, name: &'a str, arguments: String },
     FunctionCallOutput { call_id: &'a str, output: &'a str },
 }
@@ -58,6 +58,7 @@ enum Ours<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Content<'a> {
     InputText { text: &'a str },
+    InputImage { detail: &'static str, image_url: String },
     OutputText { text: &'a str },
 }
 
@@ -83,8 +84,14 @@ pub(super) fn responses_body(
         match message {
             ModelMessage::User { text } => input.push(ResponsesInput::Ours(Ours::Message {
                 role: "user",
-                content: [Content::InputText { text }],
+                content: vec![Content::InputText { text }],
             })),
+            ModelMessage::Image { label, media_type, bytes } => {
+                let image_url = data_url(media_type, bytes);
+                let image = Content::InputImage { detail: "auto", image_url };
+                let content = vec![Content::InputText { text: label }, image];
+                input.push(ResponsesInput::Ours(Ours::Message { role: "user", content }));
+            }
             ModelMessage::Assistant { parts } => assistant(parts, settings, names, &mut input)?,
             ModelMessage::Results { results } => {
                 input.extend(results.iter().map(|result| tool_result_input(result, names)));
@@ -123,7 +130,7 @@ fn assistant<'a>(
         match part {
             AssistantPart::Text(text) => input.push(ResponsesInput::Ours(Ours::Message {
                 role: "assistant",
-                content: [Content::OutputText { text }],
+                content: vec![Content::OutputText { text }],
             })),
             AssistantPart::Reasoning { opaque, .. } => {
                 // Another model cannot read it, and the provider refuses it there.

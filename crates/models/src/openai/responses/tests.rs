@@ -10,7 +10,7 @@ use super::reader::Items;
 use super::*;
 use crate::conformance;
 use crate::fake::{
-    self, FakeReply, NoChance, QuickClock, Server, asking, assistant, check_splits, hello,
+    self, FakeReply, NoRandomness, QuickClock, Server, asking, assistant, check_splits, hello,
     read_reply, think,
 };
 use crate::settings::ApiKey;
@@ -122,7 +122,7 @@ fn rich() -> String {
 }
 
 fn api() -> Responses {
-    Responses { keep_thinking: true, chance: NoChance::new() }
+    Responses { keep_thinking: true, rng: NoRandomness::new() }
 }
 
 fn settings(url: &Url) -> ModelSettings {
@@ -138,7 +138,7 @@ fn client(url: &Url, retries: u32) -> Arc<dyn Model> {
 }
 
 fn reader() -> Items {
-    Items::new("large-5", NoChance::new())
+    Items::new("large-5", NoRandomness::new())
 }
 
 fn read_turn(stream: &str) -> ModelTurn {
@@ -419,4 +419,24 @@ fn conforming(asked: &fake::FakeRequest) -> FakeReply {
 async fn it_passes_the_suite_of_all_models() {
     let server = Server::start(|_, asked| conforming(asked));
     conformance::check(&*client(&server.url, 0)).await;
+}
+
+#[test]
+fn a_picture_is_a_part_of_its_input() {
+    let request = asking(vec![
+        ModelMessage::Image {
+            label: "[image a.png, 3x2]".into(),
+            media_type: "image/png",
+            bytes: std::sync::Arc::from(*b"\x89PNG"),
+        },
+        ModelMessage::User { text: "What is it?".into() },
+    ]);
+    let settings = settings(&Url::parse("https://x.example").expect("a URL"));
+    let sent: Value = serde_json::from_slice(&body(&api(), &settings, &request)).expect("JSON");
+    let url = "data:image/png;base64,iVBORw==";
+    let parts = json!([
+        {"type": "input_text", "text": "[image a.png, 3x2]"},
+        {"type": "input_image", "detail": "auto", "image_url": url},
+    ]);
+    assert_eq!(sent["input"][0], json!({"type": "message", "role": "user", "content": parts}));
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::answer::{Answer, DenyReason, Scope};
+use domain::answer::{Answer, ApprovalScope, DenyReason};
 use domain::digest::Digest;
 use domain::hold::{Hold, HoldState, Question, Vote};
 use domain::id::{CallId, HoldId, MessageId, RunId};
@@ -18,7 +18,7 @@ use super::super::shown;
 use super::super::words::{WordsVerdict, agreed_in_output};
 use super::read::{PartAnswer, ToolPart};
 use super::values::{call_of, input_of, message_of};
-use super::{Here, NAME, Ui};
+use super::{AiSdkContext, NAME, Ui};
 use crate::problem::{Problem, Reply};
 
 /// What a post amounts to.
@@ -45,7 +45,7 @@ impl PostedAnswers {
 }
 
 pub(crate) async fn read_answers(
-    here: &Here,
+    here: &AiSdkContext,
     caller: &Caller,
     session: &Session,
     parts: &[ToolPart],
@@ -87,7 +87,7 @@ pub(crate) async fn read_answers(
 }
 
 async fn read_answer(
-    here: &Here,
+    here: &AiSdkContext,
     caller: &Caller,
     session: &Session,
     call: CallId,
@@ -141,7 +141,11 @@ async fn read_answer(
 }
 
 /// Stores what was given, all of it or nothing. Returns only when it is on disk.
-pub(crate) async fn store(here: &Here, caller: &Caller, given: &PostedAnswers) -> Reply<()> {
+pub(crate) async fn store(
+    here: &AiSdkContext,
+    caller: &Caller,
+    given: &PostedAnswers,
+) -> Reply<()> {
     let answers = given.answers.iter().map(|(hold, digest, answer)| {
         (hold.id, Answering { digest: Some(*digest), answer: answer.clone() })
     });
@@ -151,7 +155,7 @@ pub(crate) async fn store(here: &Here, caller: &Caller, given: &PostedAnswers) -
 
 pub(crate) fn verdict(approved: bool, reason: Option<String>) -> Answer {
     match approved {
-        true => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+        true => Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None },
         false => {
             let reason = reason.filter(|it| !it.trim().is_empty());
             Answer::Deny { reason: reason.map(DenyReason::from), stop: false }
@@ -202,7 +206,12 @@ fn call_tool(session: &Session, call: CallId) -> String {
 }
 
 /// What a client shows must be what is asked about.
-fn unchanged(here: &Here, session: &Session, call: CallId, part: &ToolPart) -> Result<(), Problem> {
+fn unchanged(
+    here: &AiSdkContext,
+    session: &Session,
+    call: CallId,
+    part: &ToolPart,
+) -> Result<(), Problem> {
     if part.tool.as_ref().is_some_and(|tool| *tool != call_tool(session, call)) {
         return Err(Problem::version_conflict("this call is of another tool: read the chat again"));
     }
@@ -217,7 +226,7 @@ fn unchanged(here: &Here, session: &Session, call: CallId, part: &ToolPart) -> R
 }
 
 fn by_output(
-    here: &Here,
+    here: &AiSdkContext,
     hold: &Hold,
     tool: &str,
     output: &Value,

@@ -19,14 +19,15 @@ use super::super::kept::KeptRun;
 use super::super::limits::HISTORY_BYTES_MAX;
 use super::super::stream::{self, Heartbeat, Style};
 use super::super::unique_keys::UniqueKeys;
+use super::chunk_writer::ChunkWriter;
 use super::history::LastMessage;
 use super::read::{self, AiSdkPost, PostedMessage};
-use super::teller::ChunkWriter;
 use super::wire::Stopped;
-use super::{Here, NAME, Ui, answers, edits, refusal, version};
+use super::{AiSdkContext, NAME, Ui, answers, edits, refusal, version};
 use crate::asked::{json, parse, read_body, read_long};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
+use crate::streams::StreamPermit;
 
 const STYLE: Style = Style {
     // A comment: the client's parser passes it over.
@@ -35,7 +36,7 @@ const STYLE: Style = Style {
 };
 
 pub(crate) async fn say(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     who: Who,
@@ -53,7 +54,11 @@ pub(crate) async fn say(
 
 /// `DELETE …/chat/{chat}/run`: stops what runs and what waits behind it. A client that only hangs up
 /// stops nothing.
-pub(crate) async fn stop(State(here): State<Here>, Path(chat): Path<String>, who: Who) -> Response {
+pub(crate) async fn stop(
+    State(here): State<AiSdkContext>,
+    Path(chat): Path<String>,
+    who: Who,
+) -> Response {
     let stopping = async {
         let found = conversation::find(&here.app, &who.caller, NAME, &chat).await?;
         let session = found.ok_or_else(|| Problem::not_found("chat"))?;
@@ -63,7 +68,7 @@ pub(crate) async fn stop(State(here): State<Here>, Path(chat): Path<String>, who
     stopping.await.unwrap_or_else(|refused| refusal::worded(refused, refusal::problem))
 }
 
-pub(crate) async fn read_json(here: &Here, body: Body) -> Reply<Value> {
+pub(crate) async fn read_json(here: &AiSdkContext, body: Body) -> Reply<Value> {
     let bytes = read_body(&here.app, body).await?;
     read_value(&bytes)
 }
@@ -82,7 +87,7 @@ pub(crate) struct AiSdkRequest {
 
 impl AiSdkRequest {
     pub(crate) fn new(
-        here: &Here,
+        here: &AiSdkContext,
         query: Option<&str>,
         headers: &HeaderMap,
     ) -> Result<AiSdkRequest, Problem> {
@@ -107,13 +112,15 @@ impl AiSdkRequest {
 }
 
 pub(crate) async fn converse(
-    here: &Here,
+    here: &AiSdkContext,
     who: &Who,
     place: &str,
     posted: AiSdkPost,
     asked: &AiSdkRequest,
 ) -> Reply {
     let (app, caller) = (&here.app, &who.caller);
+    // Before anything is stored: a caller who hears "too many" has said nothing, and may say it again.
+    let permit = app.streams.take(caller.stable_name())?;
     match &posted.message {
         PostedMessage::User { id, texts } => {
             if texts.iter().all(|text| text.trim().is_empty()) {
@@ -126,12 +133,14 @@ pub(crate) async fn converse(
             let name = id.as_ref().map(|id| post_name(session.id, id, texts));
             // Asking for another reply says nothing new.
             if !posted.regenerate
-                && let Some(answered) =
+                && let Some((flow, teller)) =
                     answer_in_words(here, who, &session, texts, name.clone(), asked.ui).await?
             {
-                return Ok(answered);
+                return Ok(streamed(here, who, permit, flow, teller));
             }
-            send_user_message(here, who, place, session, name, &posted, asked.ui).await
+            let (flow, teller) =
+                send_user_message(here, who, place, session, name, &posted, asked.ui).await?;
+            Ok(streamed(here, who, permit, flow, teller))
         }
         PostedMessage::Assistant { id, parts } => {
             let found = conversation::find(app, caller, NAME, place).await?;
@@ -152,9 +161,12 @@ pub(crate) async fn converse(
                     if waits {
                         flow.wait_for_change();
                     }
-                    streamed(here, who, flow, teller)
+                    Ok(streamed(here, who, permit, flow, teller))
                 }
-                false => go_on(here, who, &session, given.run, teller, waits).await,
+                false => {
+                    let flow = follow_run(here, who, &session, given.run, waits).await?;
+                    Ok(streamed(here, who, permit, flow, teller))
+                }
             }
         }
     }
@@ -166,13 +178,13 @@ fn latest(session: &Session) -> Option<String> {
 
 /// A message that is the agreed answer to an open hold gets the stream of what follows from it.
 async fn answer_in_words(
-    here: &Here,
+    here: &AiSdkContext,
     who: &Who,
     session: &Session,
     texts: &[String],
     name: Option<Name>,
     ui: Ui,
-) -> Reply<Option<Response>> {
+) -> Reply<Option<(RunFollower, ChunkWriter)>> {
     let (app, caller) = (&here.app, &who.caller);
     let text = texts.join("\n");
     let Some(agreed) = agreed::answer_agreed(app, caller, NAME, session, &text, name).await? else {
@@ -181,7 +193,7 @@ async fn answer_in_words(
     let fresh = app.engine.session(caller, session.id).await?;
     let flow = RunFollower::open(app, caller, &fresh, agreed.run, agreed.since).await?;
     let message = begun(agreed.run, agreed.since);
-    Ok(Some(streamed(here, who, flow, ChunkWriter::new(here, caller, ui, message, None))?))
+    Ok(Some((flow, ChunkWriter::new(here, caller, ui, message, None))))
 }
 
 /// The client has begun a new message: what follows an answer in words goes into it.
@@ -190,14 +202,14 @@ fn begun(run: Option<RunId>, since: Since) -> String {
 }
 
 async fn send_user_message(
-    here: &Here,
+    here: &AiSdkContext,
     who: &Who,
     place: &str,
     session: Arc<Session>,
     name: Option<Name>,
     posted: &AiSdkPost,
     ui: Ui,
-) -> Reply {
+) -> Reply<(RunFollower, ChunkWriter)> {
     let (engine, caller) = (&here.app.engine, &who.caller);
     let PostedMessage::User { id, texts } = &posted.message else {
         return Err(Problem::bad_request("say something").into());
@@ -210,7 +222,7 @@ async fn send_user_message(
         let session = engine.session(caller, session.id).await?;
         let message = run.id.to_string();
         let teller = ChunkWriter::new(here, caller, ui, message, None);
-        return go_on(here, who, &session, None, teller, false).await;
+        return Ok((follow_run(here, who, &session, None, false).await?, teller));
     }
     let since = Since::now(&session);
     let kept = |said: &MessageReceipt| {
@@ -218,15 +230,16 @@ async fn send_user_message(
         (200, kept.written())
     };
     let keep = name.map(|Name { key, request }| Keep {
-        caller: caller.key_space(),
+        caller: caller.stable_name(),
         key,
         request,
         render: &kept,
     });
     // Listen first, then speak: what is thought aloud is not stored, and nothing of it is missed.
     let follow = engine.follow_session(session.id, Some(session.version)).await?;
+    let files = Vec::new();
     // mutant: ai-sdk-said-twice
-    let saying = NewMessage { texts: texts.clone(), while_pending: posted.while_pending };
+    let saying = NewMessage { texts: texts.clone(), files, while_pending: posted.while_pending };
     let (flow, message) = match engine.say(caller, session.id, saying, keep).await {
         Ok(said) => {
             if let Some(id) = id {
@@ -244,7 +257,7 @@ async fn send_user_message(
         }
         Err(error) => return Err(error.into()),
     };
-    streamed(here, who, flow, ChunkWriter::new(here, caller, ui, message, None))
+    Ok((flow, ChunkWriter::new(here, caller, ui, message, None)))
 }
 
 /// A message is its id and its words: the same id with other words is another message.
@@ -265,14 +278,13 @@ fn before(kept: &[u8]) -> Result<(RunId, Since, String), Problem> {
 }
 
 /// A run, or the latest, from its beginning: the teller passes over what the client has.
-pub(crate) async fn go_on(
-    here: &Here,
+pub(crate) async fn follow_run(
+    here: &AiSdkContext,
     who: &Who,
     session: &Session,
     run: Option<RunId>,
-    teller: ChunkWriter,
     waits: bool,
-) -> Reply {
+) -> Reply<RunFollower> {
     let latest = session.run.as_ref().map(|run| run.id);
     let run = run.or(latest);
     let since = match run == latest {
@@ -283,13 +295,18 @@ pub(crate) async fn go_on(
     if waits {
         flow.wait_for_change();
     }
-    streamed(here, who, flow, teller)
+    Ok(flow)
 }
 
-pub(crate) fn streamed(here: &Here, who: &Who, flow: RunFollower, teller: ChunkWriter) -> Reply {
-    let place = here.app.streams.take(who.caller.key_space())?;
+pub(crate) fn streamed(
+    here: &AiSdkContext,
+    who: &Who,
+    permit: StreamPermit,
+    flow: RunFollower,
+    teller: ChunkWriter,
+) -> Response {
     let (app, door, session, end) =
         (here.app.clone(), here.door.clone(), flow.session(), teller.end_mark());
     let taken = move || door.delivered.record(&app, NAME, session, &end);
-    Ok(stream::reply(&here.app, who, place, &STYLE, taken, |out| teller.tell(flow, out)))
+    stream::reply(&here.app, who, permit, &STYLE, taken, |out| teller.tell(flow, out))
 }

@@ -19,7 +19,7 @@ use super::answers::{HoldStatus, stands, verdict};
 use super::chat::read_json;
 use super::values::call_of;
 use super::wire::{Confirmed, Confirming, ToolOutput};
-use super::{Here, NAME, project, refusal};
+use super::{AiSdkContext, NAME, project, refusal};
 use crate::asked::{json, shape};
 use crate::auth::Who;
 use crate::problem::{Problem, Refused, Reply};
@@ -28,7 +28,7 @@ use crate::problem::{Problem, Refused, Reply};
 const WAITS: Duration = Duration::from_secs(30);
 
 pub(crate) async fn confirm(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     Path(project): Path<String>,
     who: Who,
     body: Body,
@@ -45,7 +45,12 @@ pub(crate) async fn confirm(
         .unwrap_or_else(|refused| refusal::worded(refused, refusal::success_false))
 }
 
-async fn confirmed(here: &Here, who: &Who, project: &str, asked: &Confirming) -> Reply<ToolOutput> {
+async fn confirmed(
+    here: &AiSdkContext,
+    who: &Who,
+    project: &str,
+    asked: &Confirming,
+) -> Reply<ToolOutput> {
     let missing = |key: &str| Problem::bad_request(format!("`{key}` is missing"));
     let id = asked.tool_call_id.as_deref().ok_or_else(|| missing("toolCallId"))?;
     let tool = asked.tool_name.as_deref().ok_or_else(|| missing("toolName"))?;
@@ -88,7 +93,12 @@ fn held(session: &Session, call: domain::id::CallId) -> Option<Arc<Hold>> {
     session.hold_of(stored).filter(|hold| hold.question == Question::Approve).cloned()
 }
 
-async fn result(here: &Here, who: &Who, session: &Session, hold: &Hold) -> Reply<ToolOutput> {
+async fn result(
+    here: &AiSdkContext,
+    who: &Who,
+    session: &Session,
+    hold: &Hold,
+) -> Reply<ToolOutput> {
     if let Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) = &hold.outcome {
         return Ok(shaped(result));
     }

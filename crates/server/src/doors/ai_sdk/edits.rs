@@ -13,14 +13,14 @@ use ports::store::PutNote;
 
 use super::super::conversation;
 use super::read::{AiSdkPost, PostedMessage};
-use super::{Here, NAME};
+use super::{AiSdkContext, NAME};
 use crate::auth::Who;
 use crate::problem::Reply;
 
 /// The session in which a posted message belongs: the given one, or the branch from before the message that
 /// it takes the place of.
 pub(super) async fn superseded(
-    here: &Here,
+    here: &AiSdkContext,
     who: &Who,
     place: &str,
     session: Arc<Session>,
@@ -66,7 +66,12 @@ struct Known {
 }
 
 /// By the client's own id; or by ours, which a page has that loaded the chat from here.
-async fn known(here: &Here, place: &str, session: &Session, id: &str) -> Reply<Option<Known>> {
+async fn known(
+    here: &AiSdkContext,
+    place: &str,
+    session: &Session,
+    id: &str,
+) -> Reply<Option<Known>> {
     if let Ok(ours) = id.parse::<MessageId>()
         && let Some(told) = session.transcript.iter().find(|message| message.id == ours)
         && is_own(told)
@@ -83,7 +88,7 @@ async fn known(here: &Here, place: &str, session: &Session, id: &str) -> Reply<O
 
 /// What the client calls a message that was said just now.
 pub(super) async fn remember(
-    here: &Here,
+    here: &AiSdkContext,
     place: &str,
     id: &str,
     message: MessageId,

@@ -20,13 +20,13 @@ use super::wire::{
     ApprovalDescriptor, HoldNotice, NamedPart, ToolPartState, ToolUiPart, UiApproval, UiMessage,
     UiPart,
 };
-use super::{Here, NAME, Ui, outcome, refusal};
+use super::{AiSdkContext, NAME, Ui, outcome, refusal};
 use crate::asked::json as reply;
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 
 pub(super) async fn list(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     Path(chat): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -47,7 +47,7 @@ pub(super) async fn list(
 }
 
 struct Loading<'a> {
-    here: &'a Here,
+    here: &'a AiSdkContext,
     session: &'a Session,
     ui: Ui,
 }
@@ -113,7 +113,8 @@ impl Loading<'_> {
                 Part::ToolCall { call, tool, tool_use_id, .. } => {
                     parts.push(self.call(*call, tool, Some(tool_use_id)));
                 }
-                Part::ToolResult { .. } => {}
+                // Only people attach files.
+                Part::File(_) | Part::ToolResult { .. } => {}
             }
         }
     }

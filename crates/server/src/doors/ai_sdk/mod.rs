@@ -6,6 +6,7 @@
 
 mod answers;
 mod chat;
+mod chunk_writer;
 mod chunks;
 mod confirm;
 mod edits;
@@ -18,7 +19,6 @@ mod project;
 mod read;
 mod refusal;
 mod resume;
-mod teller;
 mod values;
 mod wire;
 
@@ -34,7 +34,7 @@ use crate::app::App;
 
 pub(crate) const NAME: &str = "ai_sdk";
 
-type Here = DoorContext<AiSdk>;
+type AiSdkContext = DoorContext<AiSdk>;
 
 pub(crate) fn router(app: &App, setup: &DoorSetup, wire: &AiSdk) -> Router {
     let delivered = Delivered::default();
@@ -66,7 +66,7 @@ pub(crate) fn router(app: &App, setup: &DoorSetup, wire: &AiSdk) -> Router {
 }
 
 /// Which generation of the client this is: it does not say by itself, so the address or a header may.
-fn version(here: &Here, asked: Option<&str>, headers: &axum::http::HeaderMap) -> Ui {
+fn version(here: &AiSdkContext, asked: Option<&str>, headers: &axum::http::HeaderMap) -> Ui {
     let header = headers.get("x-ai-sdk-version").and_then(|value| value.to_str().ok());
     let told = asked.and_then(Ui::parse).or_else(|| header.and_then(Ui::parse));
     told.unwrap_or(here.wire.ui)

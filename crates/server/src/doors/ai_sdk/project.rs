@@ -8,7 +8,7 @@ use axum::response::Response;
 use super::super::conversation;
 use super::chat::{AiSdkRequest, converse, read_json};
 use super::wire::Stopped;
-use super::{Here, NAME, read, refusal};
+use super::{AiSdkContext, NAME, read, refusal};
 use crate::asked::json;
 use crate::auth::Who;
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ pub(crate) fn project_place(project: &str) -> String {
 }
 
 pub(crate) async fn say(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     who: Who,
@@ -38,7 +38,7 @@ pub(crate) async fn say(
 
 /// Stops the run and what waits behind it: open holds are cancelled, and every call still gets its result.
 pub(crate) async fn stop(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     Path(project): Path<String>,
     who: Who,
 ) -> Response {

@@ -7,14 +7,14 @@ use axum::response::{IntoResponse as _, Response};
 use domain::session::{RunStatus, Session};
 
 use super::super::conversation;
-use super::chat::{AiSdkRequest, go_on};
-use super::teller::{ChunkWriter, end_mark};
-use super::{Here, NAME, Ui, project, refusal};
+use super::chat::{AiSdkRequest, follow_run, streamed};
+use super::chunk_writer::{ChunkWriter, end_mark};
+use super::{AiSdkContext, NAME, Ui, project, refusal};
 use crate::auth::Who;
 use crate::problem::{Problem, Reply};
 
 pub(crate) async fn chat(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     Path(chat): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -25,7 +25,7 @@ pub(crate) async fn chat(
 }
 
 pub(crate) async fn project(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     Path(project): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -39,7 +39,7 @@ pub(crate) async fn project(
 /// Versions 5 and 6 put the chat behind the whole address, also behind its query:
 /// `/api/chat?ui=6/chat_1/stream`.
 pub(crate) async fn by_query(
-    State(here): State<Here>,
+    State(here): State<AiSdkContext>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     who: Who,
@@ -58,7 +58,7 @@ pub(super) fn named_chat(query: &str) -> Option<(&str, String)> {
 }
 
 async fn resumed(
-    here: &Here,
+    here: &AiSdkContext,
     who: &Who,
     place: &str,
     query: Option<&str>,
@@ -80,11 +80,13 @@ async fn resumed(
     }
     let message = session.run.as_ref().map(|run| run.id.to_string()).unwrap_or_default();
     let teller = ChunkWriter::new(here, &who.caller, asked.ui, message, None);
-    go_on(here, who, &session, None, teller, false).await
+    let permit = here.app.streams.take(who.caller.stable_name())?;
+    let flow = follow_run(here, who, &session, None, false).await?;
+    Ok(streamed(here, who, permit, flow, teller))
 }
 
 /// Whether some client of this door was told the latest message to its end.
-async fn was_delivered(here: &Here, session: &Session) -> Reply<bool> {
+async fn was_delivered(here: &AiSdkContext, session: &Session) -> Reply<bool> {
     let mark = here.door.delivered.latest(&here.app, NAME, session.id).await?;
     Ok(mark == Some(end_mark(session)))
 }

@@ -41,7 +41,7 @@ pub(crate) struct RunFollower {
     /// The newest version that we know of, and how things stand there.
     known: u64,
     rest: Option<End>,
-    /// Where resting is not yet an end.
+    /// The version up to which a pause does not end the stream.
     unsatisfied_at: Option<u64>,
     /// Whether what follows a pause is told too.
     over_pauses: bool,
@@ -95,8 +95,8 @@ impl RunFollower {
         RunFollower::on(follow, app, caller, session, run, since).await
     }
 
-    /// The same for whoever listened before they spoke: what is thought aloud is not stored, so
-    /// nothing else tells of it.
+    /// The same with a `Follow` that was opened before the message was said: deltas are not stored, so nothing
+    /// else tells of them.
     pub(crate) async fn on(
         follow: Follow,
         app: &App,

@@ -114,7 +114,7 @@ fn spoken_part(part: &Part) -> Option<(SpeechKind, &str)> {
     match part {
         Part::Text(text) => Some((SpeechKind::Text, text)),
         Part::Reasoning { text, .. } => Some((SpeechKind::Reasoning, text)),
-        Part::ToolCall { .. } | Part::ToolResult { .. } => None,
+        Part::File(_) | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::hold::{Hold, HoldState, Question};
 use domain::id::{CallId, HoldId};
 use domain::person::PersonId;
@@ -130,7 +130,7 @@ fn meant(hold: &Hold, posted: &PostedResult) -> Option<Answer> {
         }
         // mutant: frontend-almost-yes
         (Question::Approve, "yes", false) => {
-            Some(Answer::Approve { scope: Scope::Once, arguments: None, note: None })
+            Some(Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None })
         }
         (Question::Approve, "no", false) => Some(Answer::Deny { reason: None, stop: false }),
         _ => None,

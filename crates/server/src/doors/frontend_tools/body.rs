@@ -1,7 +1,7 @@
 //! What clients of this wire send, turned into our own words or refused. Everything that is wrong is
 //! found here, before a stream opens: the client hides errors that come inside one.
 
-use domain::id::{Bits, SessionId};
+use domain::id::{Bits, FileId, SessionId};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -12,6 +12,8 @@ use crate::problem::Problem;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunAsked {
     pub(super) texts: Vec<String>,
+    /// Uploads that come with them.
+    pub(super) files: Vec<FileId>,
     pub(super) agent_type: Option<String>,
     pub(super) agent_uuid: Option<String>,
 }
@@ -52,19 +54,26 @@ struct ResultsBody {
 impl RunAsked {
     pub(super) fn parse(bytes: &[u8]) -> Result<RunAsked, Problem> {
         let body: RunBody = read_json(bytes)?;
-        let texts = prompt(body.user_prompt.0)?;
-        RunAsked::new(texts, body.agent_type, body.agent_uuid)
+        let (mut texts, mut files) = (Vec::new(), Vec::new());
+        for said in prompt(body.user_prompt.0)? {
+            match said {
+                PromptPart::Text(text) => texts.push(text),
+                PromptPart::File(file) => files.push(file),
+            }
+        }
+        RunAsked::new(texts, files, body.agent_type, body.agent_uuid)
     }
 
     pub(super) fn new(
         texts: Vec<String>,
+        files: Vec<FileId>,
         agent_type: Option<String>,
         agent_uuid: Option<String>,
     ) -> Result<RunAsked, Problem> {
-        if texts.iter().all(|text| text.trim().is_empty()) {
+        if files.is_empty() && texts.iter().all(|text| text.trim().is_empty()) {
             return Err(Problem::invalid("user_prompt", "say something in `user_prompt`"));
         }
-        Ok(RunAsked { texts, agent_type, agent_uuid })
+        Ok(RunAsked { texts, files, agent_type, agent_uuid })
     }
 
     pub(super) fn query(&self) -> String {
@@ -114,9 +123,9 @@ fn read_json<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem>
 }
 
 /// A text, blocks of the Anthropic kind, or one such block or message.
-fn prompt(value: Value) -> Result<Vec<String>, Problem> {
+fn prompt(value: Value) -> Result<Vec<PromptPart>, Problem> {
     match value {
-        Value::String(text) => Ok(vec![text]),
+        Value::String(text) => Ok(vec![PromptPart::Text(text)]),
         Value::Array(blocks) => blocks.into_iter().map(block).collect(),
         Value::Object(mut object) => match (object.remove("role"), object.remove("content")) {
             (Some(role), Some(content)) if role == "user" && !content.is_object() => {
@@ -129,15 +138,28 @@ fn prompt(value: Value) -> Result<Vec<String>, Problem> {
     }
 }
 
-fn block(block: Value) -> Result<String, Problem> {
+enum PromptPart {
+    Text(String),
+    File(FileId),
+}
+
+fn block(block: Value) -> Result<PromptPart, Problem> {
     let kind = block.get("type").and_then(Value::as_str);
     match (kind, block.get("text").and_then(Value::as_str)) {
-        (Some("text"), Some(text)) => Ok(text.to_owned()),
+        (Some("text"), Some(text)) => Ok(PromptPart::Text(text.to_owned())),
         (Some("text"), None) => unfit("a `text` block has a `text`"),
         // The result of a call comes from a hold, never from what somebody writes into a prompt.
         (Some("tool_result"), _) => unfit("send tool results to /agent/tool_results"),
         (Some("image" | "document"), _) => {
-            unfit("this server takes text only: it has no place for images and documents")
+            let source = &block["source"];
+            let id = source["file_id"].as_str().filter(|_| source["type"] == "file");
+            match id.and_then(|id| id.parse().ok()) {
+                Some(file) => Ok(PromptPart::File(file)),
+                None => unfit(
+                    "send images and documents to /agent/upload, and here a `source` \
+                     `{\"type\":\"file\",\"file_id\"}` with the id that came back",
+                ),
+            }
         }
         _ => unfit("this is no block that we know: send blocks of type `text`"),
     }

@@ -25,3 +25,6 @@ pub(super) const CONVERSATIONS_MAX: usize = 100;
 pub(super) const PARTS_MAX: usize = 64;
 /// Commits that are read at a time when looking for a place in a log.
 pub(super) const PAGE: usize = 200;
+/// A form with files: some photographs. A form is in memory whole, so few are read at once.
+pub(super) const FILES_FORM_BYTES_MAX: usize = 20 << 20;
+pub(super) const FILES_FORMS_AT_ONCE: usize = 4;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::digest::{Digest, Framed};
 use domain::event::HoldEvent;
-use domain::id::{HoldId, RunId, SessionId};
+use domain::id::{FileId, HoldId, RunId, SessionId};
 use domain::message::{Message, Part};
 use domain::refusal::Refusal;
 use domain::session::Session;
@@ -22,13 +22,16 @@ use crate::doors::DoorContext;
 use crate::problem::Reply;
 
 /// The run that these very words began, if it is not over.
-pub(super) fn under_way(session: &Session, texts: &[String]) -> Option<RunId> {
+pub(super) fn under_way(session: &Session, asked: &RunAsked) -> Option<RunId> {
     let says = |message: &Message| {
-        let said = message.parts.iter().map(|part| match part {
+        let said = message.parts.iter().filter(|part| !matches!(part, Part::File(_)));
+        let said = said.map(|part| match part {
             Part::Text(text) => Some(text),
             _ => None,
         });
-        is_prompt(message) && said.eq(texts.iter().map(Some))
+        is_prompt(message)
+            && said.eq(asked.texts.iter().map(Some))
+            && message.files().map(|file| file.id).eq(asked.files.iter().copied())
     };
     let run = session.run.as_ref().filter(|run| !run.is_over());
     let latest = session.transcript.iter().rfind(|message| is_prompt(message));
@@ -70,7 +73,7 @@ pub(super) async fn find(
                 .as_ref()
                 .filter(|session| !session.transcript.is_empty() || !session.queue.is_empty());
             let belongs = match said {
-                Some(session) => match under_way(session, &asked.texts) {
+                Some(session) => match under_way(session, asked) {
                     Some(run) => Belongs::Again(session.clone(), run),
                     None => continue,
                 },
@@ -142,9 +145,12 @@ fn note_namespace() -> String {
 
 fn key(caller: &Caller, asked: &RunAsked, agent_type: &str) -> Digest {
     let framed = Framed::new("holdpoint.frontend_run.v1")
-        .field("caller", caller.key_space().as_bytes())
+        .field("caller", caller.stable_name().as_bytes())
         .field("agent_type", agent_type.as_bytes());
-    asked.texts.iter().fold(framed, |framed, text| framed.field("text", text.as_bytes())).finish()
+    let framed =
+        asked.texts.iter().fold(framed, |framed, text| framed.field("text", text.as_bytes()));
+    let named = |framed: Framed, file: &FileId| framed.field("file", file.to_string().as_bytes());
+    asked.files.iter().fold(framed, named).finish()
 }
 
 /// The position before the first of these holds was decided.

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use domain::answer::Answer;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::hold::Hold;
 use domain::id::{HoldId, RunId};
 use domain::session::Session;
@@ -38,7 +38,7 @@ pub(super) async fn answer(
     let session = find(&room, &caller, &asked.agent_uuid).await?;
     let kind = room.wire.kind_for(&session, asked.agent_type.as_deref())?;
     let by = caller.must_be_person()?.id().clone();
-    caller.must_have(Scope::Answer)?;
+    caller.must_have(TokenScope::Answer)?;
     if let Some(key) = &key {
         // Another body under the same key is refused; the same one is a repeat by its own words.
         app.engine.kept(&key.caller, &key.key, key.request).await?;
@@ -53,7 +53,7 @@ pub(super) async fn answer(
         plan.repeated.push(hold.id);
     }
     let answers = with_digests(&room, &caller, &plan).await?;
-    let place = app.streams.take(caller.key_space())?;
+    let place = app.streams.take(caller.stable_name())?;
     let connection = room.wire.attached.enter(session.id);
     let since = match answers.is_empty() {
         true => replayed(&room, &session, &plan).await?,

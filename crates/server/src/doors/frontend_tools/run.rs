@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use domain::event::Scope;
+use domain::event::TokenScope;
 use domain::id::{RunId, SessionId};
 use domain::session::{Home, Session};
 use engine::{Error, Keep, MessageReceipt, NewMessage, NewSession};
@@ -25,6 +25,7 @@ use crate::doors::kept::KeptRun;
 use crate::doors::{AgentType, DoorContext};
 use crate::idempotency::{IdempotencyKey, key_of, request_digest};
 use crate::problem::{Problem, Refused, Reply};
+use crate::streams::StreamPermit;
 
 pub(super) async fn run(
     State(room): State<DoorContext<Frontend>>,
@@ -48,7 +49,7 @@ pub(super) fn key(
 ) -> Result<Option<IdempotencyKey>, Problem> {
     let Some(key) = key_of(headers)? else { return Ok(None) };
     let request = request_digest("POST", path, bytes);
-    let caller = who.caller.key_space();
+    let caller = who.caller.stable_name();
     let key = IdempotencyKey { caller, key, request, at: room.app.engine.now() };
     room.app.recent.check(&key)?;
     Ok(Some(key))
@@ -72,8 +73,10 @@ pub(super) async fn start(
     };
     // Before a kept reply is given again: a weaker token of the same person may have the same key.
     // mutant: kept-runs-for-any-token
-    caller.must_have(Scope::Run)?;
-    let request = Request { room, who, kind, asked, key };
+    caller.must_have(TokenScope::Run)?;
+    // Before anything is stored: a caller who hears "too many" has said nothing, and may say it again.
+    let permit = app.streams.take(caller.stable_name())?;
+    let request = Request { room, who, kind, asked, key, permit };
     if let Some(key) = &request.key
         && let Some(reply) = app.engine.kept(&key.caller, &key.key, key.request).await?
     {
@@ -82,7 +85,7 @@ pub(super) async fn start(
     let (session, connection) = match known {
         Some(session) => {
             let connection = request.room.wire.attached.enter(session.id);
-            if let Some(run) = repeats::under_way(&session, &request.asked.texts) {
+            if let Some(run) = repeats::under_way(&session, &request.asked) {
                 return request.again(&session, run, connection).await;
             }
             if let Some(Agreed { run, since }) = request.agreed(&session).await? {
@@ -110,6 +113,7 @@ struct Request {
     kind: AgentType,
     asked: RunAsked,
     key: Option<IdempotencyKey>,
+    permit: StreamPermit,
 }
 
 impl Request {
@@ -139,7 +143,11 @@ impl Request {
         });
         // Listen first, then speak: nothing of the run is missed.
         let follow = engine.follow_session(session.id, Some(session.version)).await?;
-        let saying = NewMessage { texts: self.asked.texts.clone(), while_pending: None };
+        let saying = NewMessage {
+            texts: self.asked.texts.clone(),
+            files: self.asked.files.clone(),
+            while_pending: None,
+        };
         let run = match engine.say(&self.who.caller, session.id, saying, keep).await {
             Ok(said) => said.run,
             Err(Error::Replayed(reply)) => return self.kept(&reply.body).await,
@@ -148,7 +156,7 @@ impl Request {
         let since = Since::now(&session);
         let (app, caller) = (&self.room.app, &self.who.caller);
         let flow = RunFollower::on(follow, app, caller, &session, Some(run), since).await?;
-        self.told(&session, flow, connection).await
+        self.stream_run(&session, flow, connection).await
     }
 
     /// One of the sentences that were agreed on as an answer.
@@ -189,17 +197,16 @@ impl Request {
         connection: Connection,
     ) -> Reply {
         let flow = RunFollower::open(&self.room.app, &self.who.caller, session, run, since).await?;
-        self.told(session, flow, connection).await
+        self.stream_run(session, flow, connection).await
     }
 
-    async fn told(
+    async fn stream_run(
         self,
         session: &Arc<Session>,
         flow: RunFollower,
         connection: Connection,
     ) -> Reply {
-        let Request { room, who, kind, asked, .. } = self;
-        let place = room.app.streams.take(who.caller.key_space())?;
+        let Request { room, who, kind, asked, permit, .. } = self;
         format::remember(&room.app, session, kind.format).await?;
         let history = kind.history.then(|| {
             let before = session.transcript.iter().map(|message| &**message);
@@ -215,6 +222,6 @@ impl Request {
         let (caller, session) = (who.caller.clone(), session.id);
         let opener = Some(meta);
         let telling = Telling { room, caller, session, kind, opener };
-        Ok(telling.stream(&who, place, flow, connection))
+        Ok(telling.stream(&who, permit, flow, connection))
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::grown::Iter;
+use domain::file::FileRef;
 use domain::message::{Message, Part, Role};
 use domain::session::Session;
+use domain::shared_vec::Iter;
 use engine::Engine;
 use serde::Serialize;
 use serde_json::Value;
@@ -59,6 +60,7 @@ fn transcript_message(message: &Message, session: &Session, engine: &Engine) -> 
 fn block(part: &Part, session: &Session, engine: &Engine) -> TranscriptBlock {
     match part {
         Part::Text(text) => TranscriptBlock::Text { text: text.clone() },
+        Part::File(file) => TranscriptBlock::Text { text: file_line(file) },
         Part::Reasoning { text, .. } => TranscriptBlock::Thinking { thinking: text.clone() },
         Part::ToolCall { call, tool_use_id, tool, input } => TranscriptBlock::ToolUse {
             id: tool_use_id.clone(),
@@ -82,4 +84,10 @@ pub(super) fn of_latest_run(session: &Session) -> Iter<'_, Arc<Message>> {
 /// Said by a person, and not written by the runtime in their place.
 pub(super) fn is_prompt(message: &Message) -> bool {
     message.role == Role::User && message.origin == domain::message::Origin::Own
+}
+
+/// What a reader of the transcript sees in the place of a file.
+fn file_line(file: &FileRef) -> String {
+    let name = domain::visible::visible(file.name.as_str());
+    format!("[{name}, {}, {} bytes]", file.kind.media_type(), file.bytes)
 }

@@ -12,11 +12,11 @@ use super::DOOR;
 use super::edit::is_own;
 use super::event::EventSource;
 use super::fault::{WorldsFault, WorldsResult};
-use super::here::{Here, ok};
 use super::limits::{CHATS_MAX, PAGES_MAX, TITLE_CHARS};
 use super::name::{SessionPlace, is_chat_id, kebab};
 use super::prompt::{self, WorldPrompt};
 use super::replies::{ChatChosen, ChatOpened, ChatPrompt, ListedChat, Notice};
+use super::world_request::{WorldRequest, ok};
 use super::{edit, rest};
 use crate::doors::{NamedAgent, conversation, shown};
 
@@ -27,12 +27,12 @@ pub(super) struct Chat {
     pub(super) sessions: Vec<Arc<Session>>,
 }
 
-fn session_place(here: &Here, chat: &str, agent: &NamedAgent) -> String {
+fn session_place(here: &WorldRequest, chat: &str, agent: &NamedAgent) -> String {
     let agent = (!here.is_main(agent)).then(|| kebab(&agent.name));
     SessionPlace { world: here.id.clone(), chat: chat.to_owned(), agent }.text()
 }
 
-impl Here {
+impl WorldRequest {
     /// A chat that the caller opened.
     pub(super) async fn chat(&self, id: &str) -> WorldsResult<Chat> {
         if !is_chat_id(id) || self.is_removed(id).await? {
@@ -154,7 +154,7 @@ impl Here {
     }
 
     fn note_key(&self) -> String {
-        format!("{} {}", self.id, self.caller().key_space())
+        format!("{} {}", self.id, self.caller().stable_name())
     }
 
     async fn put_note(&self, shelf: &str, key: String, value: Option<Vec<u8>>) -> WorldsResult<()> {
@@ -214,19 +214,19 @@ pub(super) fn title(session: &Session) -> String {
     }
 }
 
-pub(super) async fn list(here: Here) -> WorldsResult {
+pub(super) async fn list(here: WorldRequest) -> WorldsResult {
     let chats = here.chats().await?;
     Ok(ok(&chats.iter().map(|(id, session)| summary(id, session)).collect::<Vec<_>>()))
 }
 
-pub(super) async fn open(here: Here) -> WorldsResult {
+pub(super) async fn open(here: WorldRequest) -> WorldsResult {
     let chat = here.open_chat().await?;
     let world = rest::serialized(&here, Some(&chat)).await?;
     Ok(ok(&ChatOpened { world, chat_id: chat.id, success: true }))
 }
 
 /// What was said stays in the record; the chat is gone from the list, and its runs end.
-pub(super) async fn remove(here: Here) -> WorldsResult {
+pub(super) async fn remove(here: WorldRequest) -> WorldsResult {
     let chat = here.chat(here.path("chat")).await?;
     for session in &chat.sessions {
         // mutant: worlds-deleted-chat-lives
@@ -238,7 +238,7 @@ pub(super) async fn remove(here: Here) -> WorldsResult {
 }
 
 /// Makes a chat the current one, and lists everything in it that waits for a person.
-pub(super) async fn set(here: Here) -> WorldsResult<Response> {
+pub(super) async fn set(here: WorldRequest) -> WorldsResult<Response> {
     let chat = here.chat(here.path("chat")).await?;
     here.make_current(&chat.id).await?;
     let mut open: Vec<_> = chat

@@ -10,16 +10,20 @@ use domain::session::{RunStatus, Session};
 use super::body::{Detail, Fields};
 use super::chat::Chat;
 use super::fault::{WorldsFault, WorldsResult};
-use super::here::{Here, PostRequest, ok};
 use super::message::say_in_chat;
 use super::name::kebab;
 use super::replies::{MessagesRemoved, Notice, RunStopped};
 use super::rest::current;
-use super::telling::Generation;
+use super::telling::{Generation, ReservedStream};
+use super::world_request::{PostRequest, WorldRequest, ok};
 use crate::doors::conversation;
 
 /// `false`: there was nothing.
-pub(super) async fn end_run(here: &Here, session: &Session, why: &str) -> WorldsResult<bool> {
+pub(super) async fn end_run(
+    here: &WorldRequest,
+    session: &Session,
+    why: &str,
+) -> WorldsResult<bool> {
     Ok(conversation::stop(here.app(), here.caller(), session, Some(why)).await?)
 }
 
@@ -51,10 +55,11 @@ pub(super) async fn change(posted: PostRequest) -> WorldsResult {
     let chat = here.chat(&id).await?;
     let (session, message) = own_message(&chat, here.path("message"))?;
     let agent = here.source(&chat.id, &session).agent;
+    let stream = ReservedStream::take_if(stream, &here, Generation::Second)?;
     cut(&here, &chat, &message).await?;
     let agent = here.agent(&agent).ok_or_else(WorldsFault::no_agent)?;
     let fresh = here.session_with(&chat.id, agent).await?;
-    say_in_chat(&here, &chat.id, fresh, text, stream.then_some(Generation::Second)).await
+    say_in_chat(&here, &chat.id, fresh, text, stream).await
 }
 
 /// Takes the message and what followed it out of the conversation. A client that edits says the new text
@@ -84,7 +89,7 @@ pub(super) async fn remove(posted: PostRequest) -> WorldsResult {
 }
 
 /// Begins the conversation with one agent anew, in the current chat.
-pub(super) async fn forget(here: Here) -> WorldsResult {
+pub(super) async fn forget(here: WorldRequest) -> WorldsResult {
     let agent = here.agent(here.path("agent")).ok_or_else(WorldsFault::no_agent)?.clone();
     if let Some(chat) = current(&here).await? {
         let name = kebab(&agent.name);
@@ -112,7 +117,11 @@ fn must_rest(chat: &Chat) -> WorldsResult<()> {
 
 /// Every agent's conversation from before the message, or from before what was said to it after that; with
 /// how many messages left it.
-async fn cut(here: &Here, chat: &Chat, message: &Message) -> WorldsResult<Vec<(String, usize)>> {
+async fn cut(
+    here: &WorldRequest,
+    chat: &Chat,
+    message: &Message,
+) -> WorldsResult<Vec<(String, usize)>> {
     let mut cut = Vec::new();
     for session in &chat.sessions {
         let place = session.transcript.iter().position(|said| said.id == message.id);

@@ -8,12 +8,12 @@ use domain::visible::visible;
 
 use super::chat::title;
 use super::fault::WorldsResult;
-use super::here::Here;
 use super::memory::memory;
 use super::rest::current;
 use super::wire::ChatMessage;
+use super::world_request::WorldRequest;
 
-pub(super) async fn export(here: Here) -> WorldsResult<Response> {
+pub(super) async fn export(here: WorldRequest) -> WorldsResult<Response> {
     let mut text = format!("# {}\n", visible(&here.world.name));
     if let Some(chat) = current(&here).await? {
         let mut said: Vec<ChatMessage> = Vec::new();

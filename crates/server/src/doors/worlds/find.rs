@@ -12,9 +12,9 @@ use engine::Error;
 use super::DOOR;
 use super::body::Detail;
 use super::fault::{WorldsFault, WorldsResult};
-use super::here::Here;
 use super::limits::CHATS_MAX;
 use super::name::{SessionPlace, hold_id};
+use super::world_request::WorldRequest;
 
 pub(super) struct Found {
     pub(super) hold: Arc<Hold>,
@@ -22,7 +22,7 @@ pub(super) struct Found {
     pub(super) chat: String,
 }
 
-impl Here {
+impl WorldRequest {
     pub(super) async fn find(&self, id: &str, chat: Option<&str>) -> WorldsResult<Option<Found>> {
         match hold_id(id) {
             Some(_) => self.by_prompt(id).await,

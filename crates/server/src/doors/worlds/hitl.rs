@@ -9,10 +9,10 @@ use engine::{Answering, Error};
 use super::DOOR;
 use super::fault::WorldsResult;
 use super::find::Found;
-use super::here::{Here, PostRequest, ok};
 use super::prompt::WorldPrompt;
 use super::respond::Respond;
 use super::wire::{EmptyObject, HitlReply};
+use super::world_request::{PostRequest, WorldRequest, ok};
 use crate::doors::shown;
 
 pub(super) async fn respond(posted: PostRequest) -> WorldsResult {
@@ -51,7 +51,11 @@ pub(super) async fn respond(posted: PostRequest) -> WorldsResult {
     }
 }
 
-async fn store(here: &Here, found: &Found, answer: Answer) -> WorldsResult<Result<(), Refusal>> {
+async fn store(
+    here: &WorldRequest,
+    found: &Found,
+    answer: Answer,
+) -> WorldsResult<Result<(), Refusal>> {
     let digest = match found.hold.is_pending() {
         true => match shown::seen(here.app(), here.caller(), DOOR, &found.hold).await? {
             Some(digest) => Some(digest),
@@ -80,7 +84,7 @@ fn wrong_chat(given: &Respond, found: &Found) -> String {
     format!("Request '{}' belongs to chat '{}', not '{sent}'.", given.request, found.chat)
 }
 
-fn reason(here: &Here, request: &str, refusal: &Refusal) -> String {
+fn reason(here: &WorldRequest, request: &str, refusal: &Refusal) -> String {
     match refusal {
         Refusal::AlreadyDecided { hold } | Refusal::AlreadyVoted { hold } => {
             format!("Request '{request}' was already decided: {}.", decided(here, hold))
@@ -92,7 +96,7 @@ fn reason(here: &Here, request: &str, refusal: &Refusal) -> String {
     }
 }
 
-fn decided(here: &Here, hold: &Hold) -> String {
+fn decided(here: &WorldRequest, hold: &Hold) -> String {
     let people = here.app().engine.people();
     let state = hold.state.name();
     match &hold.state {

@@ -12,9 +12,9 @@ use super::DOOR;
 use super::body::{Detail, Fields};
 use super::chat::Chat;
 use super::fault::WorldsResult;
-use super::here::{Here, PostRequest, ok};
-use super::telling::{Generation, awaited, streamed};
+use super::telling::{Generation, ReservedStream, awaited, streamed};
 use super::wire::{Processed, Success};
+use super::world_request::{PostRequest, WorldRequest, ok};
 use crate::doors::flow::{RunFollower, Since};
 use crate::doors::{NamedAgent, agreed};
 
@@ -41,17 +41,18 @@ impl Posting {
 pub(super) async fn post(posted: PostRequest) -> WorldsResult {
     let posting = Posting::read(&posted.loose()?)?;
     let here = posted.here;
-    let chat = chat(&here, posting.chat.as_deref()).await?;
-    let agent = addressed(&here, &posting.text)?;
-    let session = here.session_with(&chat.id, agent).await?;
     let generation = match posting.chat {
         Some(_) => Generation::Second,
         None => Generation::First,
     };
-    say_in_chat(&here, &chat.id, session, posting.text, posting.stream.then_some(generation)).await
+    let stream = ReservedStream::take_if(posting.stream, &here, generation)?;
+    let chat = chat(&here, posting.chat.as_deref()).await?;
+    let agent = addressed(&here, &posting.text)?;
+    let session = here.session_with(&chat.id, agent).await?;
+    say_in_chat(&here, &chat.id, session, posting.text, stream).await
 }
 
-async fn chat(here: &Here, named: Option<&str>) -> WorldsResult<Chat> {
+async fn chat(here: &WorldRequest, named: Option<&str>) -> WorldsResult<Chat> {
     if let Some(id) = named {
         return here.chat(id).await;
     }
@@ -65,7 +66,7 @@ async fn chat(here: &Here, named: Option<&str>) -> WorldsResult<Chat> {
 }
 
 /// The agent that the message begins with, such as `@a2`; else the main agent.
-fn addressed<'a>(here: &'a Here, text: &str) -> WorldsResult<&'a NamedAgent> {
+fn addressed<'a>(here: &'a WorldRequest, text: &str) -> WorldsResult<&'a NamedAgent> {
     let name = text.trim_start().strip_prefix('@').map(|rest| {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
         &rest[..end.unwrap_or(rest.len())]
@@ -78,11 +79,11 @@ fn addressed<'a>(here: &'a Here, text: &str) -> WorldsResult<&'a NamedAgent> {
 
 /// Says it, and tells what comes of it: as a stream, or (`None`) when everything rests.
 pub(super) async fn say_in_chat(
-    here: &Here,
+    here: &WorldRequest,
     chat: &str,
     session: Arc<Session>,
     text: String,
-    stream: Option<Generation>,
+    stream: Option<ReservedStream>,
 ) -> WorldsResult {
     let (app, caller) = (here.app(), here.caller());
     let since = Since::now(&session);
@@ -90,22 +91,22 @@ pub(super) async fn say_in_chat(
         let flow = RunFollower::open(app, caller, &session, agreed.run, agreed.since).await?;
         return run_reply(here, chat, &session, flow, stream).await;
     }
-    let saying = NewMessage { texts: vec![text], while_pending: None };
+    let saying = NewMessage { texts: vec![text], files: Vec::new(), while_pending: None };
     let said = app.engine.say(caller, session.id, saying, None).await?;
     let flow = RunFollower::open(app, caller, &session, Some(said.run), since).await?;
     run_reply(here, chat, &session, flow, stream).await
 }
 
 async fn run_reply(
-    here: &Here,
+    here: &WorldRequest,
     chat: &str,
     session: &Session,
     flow: RunFollower,
-    stream: Option<Generation>,
+    stream: Option<ReservedStream>,
 ) -> WorldsResult {
     let source = here.source(chat, session);
-    if let Some(generation) = stream {
-        return streamed(here, flow, session, source, generation, Vec::new());
+    if let Some(reserved) = stream {
+        return Ok(streamed(here, reserved, flow, session, source, Vec::new()));
     }
     let (content, rests) = awaited(here, flow, session, source).await?;
     // Nothing is called processed that is not.

@@ -16,7 +16,6 @@ mod files;
 mod find;
 #[cfg(feature = "fuzz-api")]
 pub(in crate::doors) mod fuzz_api;
-mod here;
 mod hitl;
 mod limits;
 mod memory;
@@ -30,6 +29,7 @@ mod telling;
 mod tool_result;
 mod tool_results;
 mod wire;
+mod world_request;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::answer::{Answer, ApprovalScope, GrantTerms, Settlement};
 use domain::hold::{Choice, Hold, HoldState, Question};
-use domain::inquiry::{Chosen, Inquiry, InquiryQuestion};
+use domain::questionnaire::{Chosen, Questionnaire, QuestionnaireItem};
 use domain::schema::redact;
 use domain::view;
 use domain::visible::{visible, visible_multiline};
@@ -34,7 +34,7 @@ const NO: &str = "no";
 pub(super) struct WorldPrompt {
     pub(super) multiple: bool,
     pub(super) allow_skip: bool,
-    pub(super) questions: Vec<InquiryQuestion>,
+    pub(super) questions: Vec<QuestionnaireItem>,
     pub(super) allow_other: bool,
     metadata: PromptContext,
     kind: PromptKind,
@@ -45,20 +45,20 @@ enum PromptKind {
     Approve,
     Choose,
     Settle,
-    Inquiry(Inquiry),
+    Questionnaire(Questionnaire),
 }
 
 impl WorldPrompt {
     /// `None`: what is asked has no options, so this wire cannot say it. It is answered elsewhere.
     pub(super) fn of(hold: &Hold) -> Option<WorldPrompt> {
-        if let Some(inquiry) = Inquiry::of(hold) {
+        if let Some(questionnaire) = Questionnaire::of(hold) {
             return Some(WorldPrompt {
-                multiple: inquiry.multiple,
-                allow_skip: inquiry.allow_skip,
-                questions: inquiry.questions.iter().map(visible_question).collect(),
+                multiple: questionnaire.multiple,
+                allow_skip: questionnaire.allow_skip,
+                questions: questionnaire.questions.iter().map(visible_question).collect(),
                 allow_other: false,
-                metadata: PromptContext::Stated(inquiry.metadata.clone()),
-                kind: PromptKind::Inquiry(inquiry),
+                metadata: PromptContext::Stated(questionnaire.metadata.clone()),
+                kind: PromptKind::Questionnaire(questionnaire),
             });
         }
         let (options, multiple, allow_other, kind) = match &hold.question {
@@ -76,7 +76,7 @@ impl WorldPrompt {
         };
         // The text is made safe to show where it is put together.
         let options = options.iter().map(labelled).collect();
-        let asked = InquiryQuestion {
+        let asked = QuestionnaireItem {
             id: "question-1".into(),
             header: header.into(),
             question: question_text(hold),
@@ -112,7 +112,7 @@ impl WorldPrompt {
         let first = chosen.first().and_then(|chosen| chosen.options.first());
         let first = first.map_or("", String::as_str);
         match &self.kind {
-            PromptKind::Inquiry(inquiry) => inquiry.answer(chosen),
+            PromptKind::Questionnaire(questionnaire) => questionnaire.answer(chosen),
             PromptKind::Choose => {
                 Answer::Choose(chosen.iter().flat_map(|chosen| chosen.options.clone()).collect())
             }
@@ -132,7 +132,7 @@ pub(super) fn elsewhere(hold: &Hold, source: &EventSource, link: &str) -> HitlPr
     let prompt = WorldPrompt {
         multiple: false,
         allow_skip: false,
-        questions: vec![InquiryQuestion {
+        questions: vec![QuestionnaireItem {
             id: "question-1".into(),
             header: "Answer".into(),
             question: format!("{} is answered on its page: {link}", visible(&hold.title)),
@@ -146,7 +146,11 @@ pub(super) fn elsewhere(hold: &Hold, source: &EventSource, link: &str) -> HitlPr
 }
 
 pub(super) fn approved(for_session: bool) -> Answer {
-    let scope = if for_session { Scope::Session(GrantTerms::default()) } else { Scope::Once };
+    let scope = if for_session {
+        ApprovalScope::Session(GrantTerms::default())
+    } else {
+        ApprovalScope::Once
+    };
     Answer::Approve { scope, arguments: None, note: None }
 }
 
@@ -236,7 +240,7 @@ fn status(hold: &Hold) -> CallStatus {
     let answer = hold.state.decision().and_then(|decision| Some(&decision.vote()?.answer));
     let choice = match answer {
         Some(Answer::Choose(chosen)) => choice_text(hold, chosen),
-        Some(Answer::Approve { scope: Scope::Session(_), .. }) => "approve_session".into(),
+        Some(Answer::Approve { scope: ApprovalScope::Session(_), .. }) => "approve_session".into(),
         Some(Answer::Approve { .. }) => "approve_once".into(),
         Some(Answer::Deny { .. }) => "deny".into(),
         Some(Answer::Settle { how, .. }) => how.name().into(),
@@ -306,8 +310,8 @@ fn option(id: &str, label: &str) -> Choice {
 }
 
 /// A question as it is shown: marks in place of what would hide something.
-fn visible_question(asked: &InquiryQuestion) -> InquiryQuestion {
-    InquiryQuestion {
+fn visible_question(asked: &QuestionnaireItem) -> QuestionnaireItem {
+    QuestionnaireItem {
         id: asked.id.clone(),
         header: visible(&asked.header),
         question: visible_multiline(&asked.question),
@@ -324,7 +328,7 @@ fn labelled(option: &Choice) -> Choice {
     }
 }
 
-fn question(asked: &InquiryQuestion) -> HitlQuestion {
+fn question(asked: &QuestionnaireItem) -> HitlQuestion {
     let option = |option: &Choice| HitlOption {
         id: option.id.clone(),
         label: option.label.clone(),

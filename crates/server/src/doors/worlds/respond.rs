@@ -2,7 +2,7 @@
 //! clients show, and judged by the stored options alone.
 
 use domain::answer::{Answer, DenyReason};
-use domain::inquiry::Chosen;
+use domain::questionnaire::Chosen;
 use serde_json::{Map, Value};
 
 use super::body::{Detail, Fields};

@@ -9,12 +9,12 @@ use domain::session::{RunStatus, Session};
 
 use super::chat::{Chat, summary};
 use super::fault::{WorldsFault, WorldsResult};
-use super::here::{Here, ok};
 use super::memory::memory;
 use super::name::kebab;
 use super::replies::{
     AgentDocument, Health, ListedWorld, ToolServers, ToolServersHealth, WorldDocument, WorldStatus,
 };
+use super::world_request::{WorldRequest, ok};
 use crate::auth::Who;
 use crate::doors::{DoorContext, NamedAgent, World, Worlds};
 
@@ -55,24 +55,24 @@ fn listed(world: &World) -> ListedWorld<'_> {
     }
 }
 
-pub(super) async fn world(here: Here) -> WorldsResult {
+pub(super) async fn world(here: WorldRequest) -> WorldsResult {
     let chat = current(&here).await?;
     Ok(ok(&serialized(&here, chat.as_ref()).await?))
 }
 
-pub(super) async fn agents(here: Here) -> WorldsResult {
+pub(super) async fn agents(here: WorldRequest) -> WorldsResult {
     let chat = current(&here).await?;
     let agents = here.world.agents.iter().map(|agent| agent_document(&here, agent, chat.as_ref()));
     Ok(ok(&agents.collect::<Vec<_>>()))
 }
 
-pub(super) async fn agent(here: Here) -> WorldsResult {
+pub(super) async fn agent(here: WorldRequest) -> WorldsResult {
     let chat = current(&here).await?;
     let agent = here.agent(here.path("agent")).ok_or_else(WorldsFault::no_agent)?;
     Ok(ok(&agent_document(&here, agent, chat.as_ref())))
 }
 
-pub(super) async fn current(here: &Here) -> WorldsResult<Option<Chat>> {
+pub(super) async fn current(here: &WorldRequest) -> WorldsResult<Option<Chat>> {
     let Some(id) = here.current_chat().await? else { return Ok(None) };
     match here.chat(&id).await {
         Ok(chat) => Ok(Some(chat)),
@@ -82,7 +82,10 @@ pub(super) async fn current(here: &Here) -> WorldsResult<Option<Chat>> {
 }
 
 /// A world with its agents, the caller's chats, and what was said in the current one.
-pub(super) async fn serialized(here: &Here, chat: Option<&Chat>) -> WorldsResult<WorldDocument> {
+pub(super) async fn serialized(
+    here: &WorldRequest,
+    chat: Option<&Chat>,
+) -> WorldsResult<WorldDocument> {
     let chats = here.chats().await?;
     Ok(WorldDocument {
         id: here.id.clone(),
@@ -97,7 +100,7 @@ pub(super) async fn serialized(here: &Here, chat: Option<&Chat>) -> WorldsResult
     })
 }
 
-fn agent_document(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> AgentDocument {
+fn agent_document(here: &WorldRequest, agent: &NamedAgent, chat: Option<&Chat>) -> AgentDocument {
     let session = chat.and_then(|chat| {
         let name = kebab(&agent.name);
         let own = |session: &&Arc<Session>| here.source(&chat.id, session).agent == name;
@@ -119,7 +122,7 @@ fn agent_document(here: &Here, agent: &NamedAgent, chat: Option<&Chat>) -> Agent
 }
 
 /// What is under way in the caller's chats of this world.
-pub(super) async fn status(here: Here) -> WorldsResult {
+pub(super) async fn status(here: WorldRequest) -> WorldsResult {
     let engine = &here.app().engine;
     let (mut active, mut queued, mut agents) = (Vec::new(), Vec::new(), Vec::new());
     for (place, id) in here.own_sessions().await? {

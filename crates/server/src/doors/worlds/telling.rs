@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use axum::response::Response;
 use domain::digest::Digest;
 use domain::hold::{Hold, HoldState};
 use domain::id::HoldId;
@@ -19,15 +20,16 @@ use engine::{Caller, Error};
 use super::DOOR;
 use super::event::{self, Activity, EventSource, Speaking, ToolProgress, WorldMessage};
 use super::fault::WorldsResult;
-use super::here::Here;
 use super::limits::{IDLE_GRACE, WAIT_MAX};
 use super::memory;
 use super::name::call_id;
 use super::prompt::{self, WorldPrompt};
 use super::wire::{LastTold, PromptMetadata, WorldsEvent};
+use super::world_request::WorldRequest;
 use crate::app::App;
 use crate::doors::flow::{End, FlowStep, RunFollower, Settled, SpeechKind};
 use crate::doors::{shown, stream};
+use crate::streams::StreamPermit;
 
 const STYLE: stream::Style =
     stream::Style { heartbeat: stream::Heartbeat(b": still here\n\n"), headers: &[] };
@@ -38,6 +40,31 @@ pub(super) enum Generation {
     First,
     /// Names its chat in everything that it sends.
     Second,
+}
+
+/// A stream that may be opened. It is taken before anything is said or answered: a caller who hears "too many" has
+/// said nothing, and may say it again.
+pub(super) struct ReservedStream {
+    generation: Generation,
+    permit: StreamPermit,
+}
+
+impl ReservedStream {
+    pub(super) fn take(
+        here: &WorldRequest,
+        generation: Generation,
+    ) -> WorldsResult<ReservedStream> {
+        let permit = here.app().streams.take(here.caller().stable_name())?;
+        Ok(ReservedStream { generation, permit })
+    }
+
+    pub(super) fn take_if(
+        wanted: bool,
+        here: &WorldRequest,
+        generation: Generation,
+    ) -> WorldsResult<Option<ReservedStream>> {
+        wanted.then(|| ReservedStream::take(here, generation)).transpose()
+    }
 }
 
 pub(super) struct WorldTeller {
@@ -66,7 +93,7 @@ pub(super) struct WorldTeller {
 impl WorldTeller {
     /// `session` is how things stood before.
     fn new(
-        here: &Here,
+        here: &WorldRequest,
         session: &Session,
         source: EventSource,
         generation: Generation,
@@ -306,14 +333,14 @@ async fn record(app: &App, caller: &Caller, hold: &Hold) -> Result<(), Error> {
 
 /// The reply that tells all of it, after `first`, and ends a moment after everything rests.
 pub(super) fn streamed(
-    here: &Here,
+    here: &WorldRequest,
+    reserved: ReservedStream,
     flow: RunFollower,
     session: &Session,
     source: EventSource,
-    generation: Generation,
     first: Vec<WorldsEvent>,
-) -> WorldsResult {
-    let place = here.app().streams.take(here.caller().key_space())?;
+) -> Response {
+    let ReservedStream { generation, permit } = reserved;
     let mut teller = WorldTeller::new(here, session, source, generation);
     let write = |out: stream::Out| async move {
         let mut flow = flow;
@@ -344,7 +371,7 @@ pub(super) fn streamed(
         }
         tokio::time::sleep(IDLE_GRACE).await;
     };
-    Ok(stream::reply(here.app(), &here.who, place, &STYLE, || (), write))
+    stream::reply(here.app(), &here.who, permit, &STYLE, || (), write)
 }
 
 /// What to send, and whether nothing comes after it: what failed once is not tried again and again.
@@ -361,7 +388,7 @@ fn sent(told: Result<Vec<WorldsEvent>, Error>) -> (Vec<WorldsEvent>, bool) {
 /// The last message, or the prompt at which everything waits, as soon as the run rests; and whether it
 /// does.
 pub(super) async fn awaited(
-    here: &Here,
+    here: &WorldRequest,
     mut flow: RunFollower,
     session: &Session,
     source: EventSource,

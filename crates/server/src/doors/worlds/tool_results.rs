@@ -11,12 +11,12 @@ use engine::Answering;
 use super::DOOR;
 use super::fault::{WorldsFault, WorldsResult};
 use super::find::Found;
-use super::here::{Here, PostRequest, ok};
 use super::limits::ENTRIES_PAGE;
 use super::name::kebab;
-use super::telling::{Generation, streamed};
+use super::telling::{Generation, ReservedStream, streamed};
 use super::tool_result::{ResultVerdict, ToolResult};
 use super::wire::{SubmittedResult, Success, WorldsEvent};
+use super::world_request::{PostRequest, WorldRequest, ok};
 use crate::doors::flow::{RunFollower, Since};
 use crate::doors::shown;
 
@@ -41,6 +41,7 @@ pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
         // mutant: worlds-repeat-not-reattached
         false => after_decision(&here, &found).await?,
     };
+    let stream = ReservedStream::take_if(given.stream, &here, Generation::First)?;
     answer_hold(&here, &found, |hold| given.answer(hold)).await?;
     let decision = given.decision.unwrap_or(ResultVerdict::Approve).name();
     let data = SubmittedResult {
@@ -49,17 +50,17 @@ pub(super) async fn post(posted: PostRequest) -> WorldsResult<Response> {
         decision,
         scope: given.scope.unwrap_or("once"),
     };
-    if !given.stream {
+    let Some(reserved) = stream else {
         let message = "Tool result submitted successfully";
         return Ok(ok(&Success { success: true, message, data }));
-    }
+    };
     let submitted = WorldsEvent::ToolResultSubmitted { data };
-    result_reply(&here, &found, since, submitted).await
+    result_reply(&here, reserved, &found, since, submitted).await
 }
 
 /// Answers a hold with what was shown of it on this wire.
 pub(super) async fn answer_hold(
-    here: &Here,
+    here: &WorldRequest,
     found: &Found,
     answer: impl FnOnce(&Hold) -> WorldsResult<domain::answer::Answer>,
 ) -> WorldsResult<Arc<Hold>> {
@@ -75,7 +76,8 @@ pub(super) async fn answer_hold(
 }
 
 async fn result_reply(
-    here: &Here,
+    here: &WorldRequest,
+    reserved: ReservedStream,
     found: &Found,
     since: Since,
     first: WorldsEvent,
@@ -84,11 +86,11 @@ async fn result_reply(
     let flow =
         RunFollower::open(app, here.caller(), &found.session, found.hold.run(), since).await?;
     let source = here.source(&found.chat, &found.session);
-    streamed(here, flow, &found.session, source, Generation::First, vec![first])
+    Ok(streamed(here, reserved, flow, &found.session, source, vec![first]))
 }
 
 /// Just after a hold of the latest run was decided: whoever answers again hears what came of it.
-async fn after_decision(here: &Here, found: &Found) -> WorldsResult<Since> {
+async fn after_decision(here: &WorldRequest, found: &Found) -> WorldsResult<Since> {
     let (app, session) = (here.app(), &found.session);
     let now = Since::now(session);
     if session.run.as_ref().map(|run| run.id) != found.hold.run() {

@@ -60,9 +60,9 @@ async fn malformed_bodies_are_refused_and_change_nothing() {
 }
 
 /// Small and seeded: the same changes on every run.
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn below(&mut self, bound: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -71,20 +71,20 @@ impl Chance {
 }
 
 /// Puts something odd in one place of a value.
-fn spoiled(value: &mut Value, chance: &mut Chance) {
+fn spoiled(value: &mut Value, rng: &mut Rng) {
     let inner: Vec<&mut Value> = match value {
         Value::Object(map) => map.values_mut().collect(),
         Value::Array(items) => items.iter_mut().collect(),
         _ => Vec::new(),
     };
     let count = inner.len();
-    if count > 0 && chance.below(4) > 0 {
-        let picked = chance.below(count);
+    if count > 0 && rng.below(4) > 0 {
+        let picked = rng.below(count);
         if let Some(inner) = inner.into_iter().nth(picked) {
-            return spoiled(inner, chance);
+            return spoiled(inner, rng);
         }
     }
-    *value = match chance.below(12) {
+    *value = match rng.below(12) {
         0 => Value::Null,
         1 => json!(true),
         2 => json!(-1),
@@ -111,19 +111,19 @@ async fn i04_i05_spoiled_answers_run_nothing_and_break_nothing() {
     let project = json!({"projectId": "p", "message": body["messages"][0]});
     let button = json!({"toolCallId": "toolu_404", "toolName": "wipe", "confirmed": true});
     let before = world.state().await;
-    let mut chance = Chance(20_261_115);
+    let mut rng = Rng(20_261_115);
     for round in 0..400 {
         for (path, body) in
             [(PATHS[0], &body), (PATHS[1], &body), (PATHS[2], &project), (PATHS[3], &button)]
         {
             let mut body = body.clone();
-            for _ in 0..=chance.below(3) {
-                spoiled(&mut body, &mut chance);
+            for _ in 0..=rng.below(3) {
+                spoiled(&mut body, &mut rng);
             }
             let mut bytes = body.to_string().into_bytes();
-            if chance.below(4) == 0 {
-                let at = chance.below(bytes.len());
-                bytes[at] ^= 1 << chance.below(7);
+            if rng.below(4) == 0 {
+                let at = rng.below(bytes.len());
+                bytes[at] ^= 1 << rng.below(7);
             }
             let status = status(&world, path, bytes).await;
             assert!(status < 500, "round {round}: {path} {status}: {body}");

@@ -6,6 +6,7 @@ mod edits;
 mod hostile;
 mod identity;
 mod several;
+mod too_many;
 mod two_phase;
 
 use domain::person::PersonId;

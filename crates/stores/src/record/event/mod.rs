@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::actor::StoredActor;
 use crate::record::call::{StoredCall, StoredClearance, Written, version_of_call};
 use crate::record::caption::version_of_caption;
+use crate::record::comment::TELLS_COMMENTS;
 use crate::record::credential::{
     StoredLink, TELLS_THE_MAKER, version_of_audience, version_of_hold, version_of_message,
     version_of_state, version_of_vote,
@@ -229,6 +230,32 @@ pub(super) enum StoredEvent<'a> {
         #[serde(borrow)]
         why: Cow<'a, str>,
     },
+    McpServerConnected {
+        #[serde(borrow)]
+        server: Cow<'a, str>,
+        #[serde(borrow)]
+        issuer: Cow<'a, str>,
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+    },
+    McpServerDisconnected {
+        #[serde(borrow)]
+        server: Cow<'a, str>,
+        #[serde(borrow)]
+        issuer: Cow<'a, str>,
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        why: Option<Cow<'a, str>>,
+    },
+    McpServerRefused {
+        #[serde(borrow)]
+        server: Cow<'a, str>,
+        #[serde(borrow)]
+        by: StoredActor<'a>,
+        #[serde(borrow)]
+        why: Cow<'a, str>,
+    },
 }
 
 /// What a turn cost; money in millionths.
@@ -299,6 +326,7 @@ fn version_of_hold_event(event: &HoldEvent) -> u32 {
         HoldEvent::Decided { state, .. } => version_of_state(state),
         HoldEvent::Updated { change, .. } => match change {
             HoldChange::Revealed(_) => 2,
+            HoldChange::Commented(_) => TELLS_COMMENTS,
             HoldChange::Voted(vote) => version_of_vote(vote),
             HoldChange::Revised { title, call, audience, votes, preview, .. } => {
                 let votes = votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
@@ -310,9 +338,15 @@ fn version_of_hold_event(event: &HoldEvent) -> u32 {
     }
 }
 
+/// The record version that first tells of connections to MCP servers.
+const TELLS_OF_CONNECTIONS: u32 = 7;
+
 fn version_of_global_event(event: &GlobalEvent) -> u32 {
     match event {
         GlobalEvent::AnswerRefused { .. } | GlobalEvent::DeliveryFailed { .. } => 3,
+        GlobalEvent::McpServerConnected { .. }
+        | GlobalEvent::McpServerDisconnected { .. }
+        | GlobalEvent::McpServerRefused { .. } => TELLS_OF_CONNECTIONS,
         GlobalEvent::LoginLinkMade { .. } | GlobalEvent::LoggedIn { link: Some(_), .. } => {
             TELLS_THE_MAKER
         }

@@ -182,5 +182,27 @@ fn read_event(
                 why: why.into_owned(),
             })
         }
+        StoredEvent::McpServerConnected { server, issuer, by } => {
+            Event::Global(GlobalEvent::McpServerConnected {
+                server: server.into_owned(),
+                issuer: issuer.into_owned(),
+                by: by.into(),
+            })
+        }
+        StoredEvent::McpServerDisconnected { server, issuer, by, why } => {
+            Event::Global(GlobalEvent::McpServerDisconnected {
+                server: server.into_owned(),
+                issuer: issuer.into_owned(),
+                by: by.into(),
+                why: why.map(Cow::into_owned),
+            })
+        }
+        StoredEvent::McpServerRefused { server, by, why } => {
+            Event::Global(GlobalEvent::McpServerRefused {
+                server: server.into_owned(),
+                by: by.into(),
+                why: why.into_owned(),
+            })
+        }
     })
 }

@@ -170,6 +170,24 @@ fn write_event<'a>(event: &'a Event, actor: &Actor, frame: RowContext<'_>) -> St
                 why: why.into(),
             }
         }
+        Event::Global(GlobalEvent::McpServerConnected { server, issuer, by }) => {
+            StoredEvent::McpServerConnected {
+                server: server.into(),
+                issuer: issuer.into(),
+                by: by.into(),
+            }
+        }
+        Event::Global(GlobalEvent::McpServerDisconnected { server, issuer, by, why }) => {
+            StoredEvent::McpServerDisconnected {
+                server: server.into(),
+                issuer: issuer.into(),
+                by: by.into(),
+                why: why.as_deref().map(Into::into),
+            }
+        }
+        Event::Global(GlobalEvent::McpServerRefused { server, by, why }) => {
+            StoredEvent::McpServerRefused { server: server.into(), by: by.into(), why: why.into() }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One of everything that can be on disk, with every field used somewhere.
 
 mod captions;
+mod mcp_rows;
 mod names;
 mod rows;
 mod warnings;
@@ -8,17 +9,19 @@ mod warnings;
 use std::sync::Arc;
 
 use names::CAPTIONED;
-pub(super) use names::{EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, SINCE_V6, event_name};
+pub(super) use names::{
+    EVENT_NAMES, SINCE_V2, SINCE_V3, SINCE_V4, SINCE_V5, SINCE_V6, SINCE_V7, event_name,
+};
 pub(super) use rows::rows;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, CallParts, ExecutionContext};
 use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::grant::{Covers, Grant};
 use domain::hold::{
-    Callback, CancelReason, Choice, Decision, Hold, HoldOrigin, HoldOutcome, HoldState, Preview,
-    Question, Risk, Vote,
+    Callback, CancelReason, Choice, Comment, Decision, Hold, HoldOrigin, HoldOutcome, HoldState,
+    Preview, Question, Risk, Vote,
 };
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
@@ -127,6 +130,16 @@ fn vote(answer: Answer, proof: Proof) -> Arc<Vote> {
     })
 }
 
+fn comment() -> Arc<Comment> {
+    Arc::new(Comment {
+        by: ana(),
+        via: "web".into(),
+        at: at(61),
+        text: "is this the staging database? @ben".into(),
+        mentions: [PersonId::new("ben")].into(),
+    })
+}
+
 /// A link that root made for Ana, having come in by one that Bob made.
 fn origin() -> LinkOrigin {
     let by = Actor::Person(PersonId::new("root"));
@@ -139,7 +152,7 @@ fn by_link() -> Proof {
 }
 
 fn approve() -> Answer {
-    Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+    Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None }
 }
 
 fn conditions() -> Conditions {
@@ -183,6 +196,7 @@ fn pending() -> Hold {
         expires_at: Some(at(86_400)),
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }
@@ -334,6 +348,7 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_with_kind_of_title", titled),
         ("hold_with_phrases", Hold { call: Some(phrased_call()), ..pending() }),
         ("hold_with_phrases_of_a_warning", not_previewed()),
+        ("hold_with_comments", Hold { comments: vec![comment()], ..pending() }),
     ];
     holds.extend(captioned());
     holds

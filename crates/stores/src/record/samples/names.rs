@@ -40,10 +40,13 @@ pub(in crate::record) fn event_name(event: &Event) -> &'static str {
         Event::Global(GlobalEvent::PolicyInForce { .. }) => "PolicyInForce",
         Event::Global(GlobalEvent::AnswerRefused { .. }) => "AnswerRefused",
         Event::Global(GlobalEvent::DeliveryFailed { .. }) => "DeliveryFailed",
+        Event::Global(GlobalEvent::McpServerConnected { .. }) => "McpServerConnected",
+        Event::Global(GlobalEvent::McpServerDisconnected { .. }) => "McpServerDisconnected",
+        Event::Global(GlobalEvent::McpServerRefused { .. }) => "McpServerRefused",
     }
 }
 
-pub(in crate::record) const EVENT_NAMES: [&str; 32] = [
+pub(in crate::record) const EVENT_NAMES: [&str; 35] = [
     "SessionOpened",
     "MessageQueued",
     "RunStarted",
@@ -76,6 +79,9 @@ pub(in crate::record) const EVENT_NAMES: [&str; 32] = [
     "PolicyInForce",
     "AnswerRefused",
     "DeliveryFailed",
+    "McpServerConnected",
+    "McpServerDisconnected",
+    "McpServerRefused",
 ];
 
 /// What readers of the first version do not know; the golden files of these are in a folder of their
@@ -126,6 +132,19 @@ pub(in crate::record) const SINCE_V6: [&str; 21] = [
     "call_with_phrases",
     "hold_with_phrases",
     "hold_with_phrases_of_a_warning",
+];
+
+/// The same of the sixth version.
+pub(in crate::record) const SINCE_V7: [&str; 9] = [
+    "message_with_files",
+    "message_with_a_file",
+    "hold_commented",
+    "hold_with_comments",
+    "hold_since_commented",
+    "mcp_server_connected",
+    "mcp_server_disconnected",
+    "mcp_server_lost",
+    "mcp_server_refused",
 ];
 
 /// Of [`SINCE_V6`]: holds whose titles and summaries are of every kind.

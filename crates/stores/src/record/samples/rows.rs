@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::answer::{Answer, ApprovalScope, GrantTerms, Settlement};
 use domain::budget::{Resource, Usage, UsedUp};
 use domain::call::{Call, Clearance, ExecutionContext};
 use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::event::{
-    Event, GlobalEvent, HoldEvent, RefusedAnswer, Scope as TokenScope, SessionEvent, Token,
-    TokenOwner,
+    Event, GlobalEvent, HoldEvent, RefusedAnswer, SessionEvent, Token, TokenOwner, TokenScope,
 };
+use domain::file::{FileKind, FileName, FileRef, ImageFormat};
 use domain::grant::ClearedBy;
 use domain::hold::{
     CancelReason, Decision, HoldChange, HoldOutcome, HoldState, Preview, Risk, SUPERSEDED,
 };
-use domain::id::{CallId, CommitId, GrantId, HoldId, MessageId, StreamId, TokenId};
+use domain::id::{CallId, CommitId, FileId, GrantId, HoldId, MessageId, StreamId, TokenId};
 use domain::message::{Message, Origin, Part, Role};
 use domain::outcome::{ResultKind, ToolResult};
 use domain::person::{Actor, CredentialMaker, EarlierHand, LinkOrigin, PersonId, Proof};
@@ -24,10 +24,11 @@ use domain::warning::{Warning, WarningKind};
 use ports::store::Entry;
 use serde_json::{Value, json};
 
+use super::mcp_rows::mcp_rows;
 use super::{
     CALL, HOLD, MS, NODE, RUN, SESSION, ana, approve, approved, arguments, at, audience, by_link,
-    call, choice, conditions, go_on, grants, origin, pending, person, phrased_call, program,
-    rare_call, sql_call, vote,
+    call, choice, comment, conditions, go_on, grants, origin, pending, person, phrased_call,
+    program, rare_call, sql_call, vote,
 };
 
 fn message(number: u128, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -72,10 +73,11 @@ pub(in crate::record) fn rows() -> Vec<(&'static str, Entry)> {
     )]
     .into_iter()
     .map(|(name, events)| (name, row(StreamId::ExternalHold(HOLD), program(), events)));
-    let house = house()
+    let global = [global_rows(), mcp_rows()]
+        .concat()
         .into_iter()
         .map(|(name, events)| (name, row(StreamId::Global, Actor::Runtime, events)));
-    session.chain(outside).chain(house).collect()
+    session.chain(outside).chain(global).collect()
 }
 
 fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Entry {
@@ -90,13 +92,32 @@ fn row(stream: StreamId, actor: Actor, events: Vec<Event>) -> Entry {
     }
 }
 
-type NamedEvents = (&'static str, Vec<Event>);
+pub(super) type NamedEvents = (&'static str, Vec<Event>);
 
 fn opening() -> Vec<NamedEvents> {
     let said = message(1, Role::User, vec![Part::Text("delete the old orders\n\u{202e}".into())]);
     let somebody = Arc::new(Message { by: Some(PersonId::new("bob")), ..(*said).clone() });
     let by_a_made_login =
         Arc::new(Message { login_makers: [PersonId::new("bob")].into(), ..(*said).clone() });
+    let file = |number, kind, name| {
+        Part::File(FileRef {
+            id: FileId::new(MS, number),
+            digest: Digest::of(b"a file"),
+            bytes: 123_456,
+            kind,
+            name: FileName::given(name),
+        })
+    };
+    let image = FileKind::Image { format: ImageFormat::Png, width: 1200, height: 800 };
+    let with_files = Arc::new(Message {
+        parts: vec![
+            Part::Text("what is this?".into()),
+            file(1, image, "photo \u{202e}gnp.png"),
+            file(2, FileKind::Csv, "orders.csv"),
+        ],
+        ..(*said).clone()
+    });
+    let with_a_file = message(4, Role::User, vec![file(3, FileKind::Bytes, "照片")]);
     let decided = Arc::new(Message {
         origin: Origin::Runtime,
         by: None,
@@ -144,6 +165,18 @@ fn opening() -> Vec<NamedEvents> {
         (
             "message_by_a_made_login",
             vec![Event::Session(SessionEvent::MessageAdded { message: by_a_made_login })],
+        ),
+        (
+            "message_with_files",
+            vec![Event::Session(SessionEvent::MessageAdded { message: with_files })],
+        ),
+        (
+            "message_with_a_file",
+            vec![Event::Session(SessionEvent::MessageQueued {
+                message: with_a_file,
+                run: RUN,
+                join: false,
+            })],
         ),
         (
             "message_by_runtime",
@@ -245,7 +278,7 @@ fn deciding() -> Vec<NamedEvents> {
     };
     let channel = || Proof::Channel { name: "feishu".into(), message: "om_1".into() };
     let edited = Answer::Approve {
-        scope: Scope::Session(GrantTerms {
+        scope: ApprovalScope::Session(GrantTerms {
             expires_in_ms: Some(3_600_000),
             uses: Some(5),
             conditions: Some(conditions()),
@@ -292,6 +325,7 @@ fn deciding() -> Vec<NamedEvents> {
         ("voted_by_link", updated(HoldChange::Voted(vote(approve(), by_link())))),
         ("hold_claimed", updated(HoldChange::Claimed(ana()))),
         ("hold_unclaimed", updated(HoldChange::Unclaimed)),
+        ("hold_commented", updated(HoldChange::Commented(comment()))),
         ("hold_revealed", updated(HoldChange::Revealed(ana()))),
         ("hold_outcome", updated(HoldChange::Outcome(HoldOutcome::Executing))),
         (
@@ -427,7 +461,7 @@ fn refusals() -> Vec<Event> {
         .into()
 }
 
-fn house() -> Vec<NamedEvents> {
+fn global_rows() -> Vec<NamedEvents> {
     let token = |owner, scopes: &[TokenScope], note: Option<&str>| {
         Event::Global(GlobalEvent::TokenMinted {
             token: Box::new(Token {

@@ -15,7 +15,7 @@ use domain::message::Part;
 use domain::person::{Person, PersonId};
 use domain::policy::PolicySpec;
 use domain::time::Timestamp;
-use engine::{SystemChance, SystemClock};
+use engine::{SystemClock, SystemRng};
 use ports::channel::{
     ButtonAction, Channel, ChannelError, Checked, Destination, Form, HookReply, Inbox,
     IncomingMessage, MessageRef, Operator, OutgoingText, Pointer, Press, PressReply, Showing,
@@ -104,7 +104,7 @@ impl Channel for Screen {
         let pointer = Pointer { key: of, said: ButtonAction::Allow, nonce };
         self.cards.lock().expect("sound").insert(key, (posted.clone(), pointer));
         self.changed.notify_waiters();
-        Ok(Shown { posted, takes_a_yes: true })
+        Ok(Shown { posted, accepts_approval: true })
     }
 
     async fn repaint(&self, _: &MessageRef, _: &Showing<'_>) -> Result<bool, ChannelError> {
@@ -120,10 +120,6 @@ impl Channel for Screen {
         *self.said.lock().expect("sound") += 1;
         self.changed.notify_waiters();
         Ok(TextProgress::All)
-    }
-
-    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
-        stop.cancelled().await;
     }
 
     async fn hook(&self, _: WebhookRequest, _: &dyn Inbox) -> HookReply {
@@ -147,13 +143,13 @@ impl Screen {
     }
 }
 
-struct House {
+struct ChatBench {
     bench: Bench,
     board: ChatService,
     screen: Arc<Screen>,
 }
 
-async fn open(folder: &Path, calls: usize) -> Result<House, Failure> {
+async fn open(folder: &Path, calls: usize) -> Result<ChatBench, Failure> {
     std::fs::create_dir_all(folder)?;
     let bob = Person {
         id: PersonId::new("bob"),
@@ -167,8 +163,8 @@ async fn open(folder: &Path, calls: usize) -> Result<House, Failure> {
     let board = ChatService::new(Setup {
         engine: bench.engine.clone(),
         clock: Arc::new(SystemClock::new(None)),
-        chance: Arc::new(SystemChance::default()),
-        lines: vec![Connector {
+        rng: Arc::new(SystemRng::default()),
+        connectors: vec![Connector {
             channel: screen.clone(),
             agent: Some("ops".into()),
             ask: Vec::new(),
@@ -178,10 +174,10 @@ async fn open(folder: &Path, calls: usize) -> Result<House, Failure> {
         limits: Limits::default(),
     });
     board.start("http://127.0.0.1");
-    Ok(House { bench, board, screen })
+    Ok(ChatBench { bench, board, screen })
 }
 
-impl House {
+impl ChatBench {
     async fn close(self) {
         self.board.close(Duration::from_secs(1)).await;
         self.bench.engine.close(Duration::from_secs(5)).await;
@@ -226,18 +222,21 @@ pub(crate) async fn run(quick: bool, folder: &Path, report: &Report) -> Result<(
 }
 
 async fn pressed(chats: usize, each: usize, folder: &Path, report: &Report) -> Result<(), Failure> {
-    let house = open(folder, each).await?;
+    let chats_bench = open(folder, each).await?;
     for chat in 0..chats {
-        house.board.wrote("bench", wrote(chat)).await?;
+        chats_bench.board.wrote("bench", wrote(chat)).await?;
     }
-    house.screen.until(|screen| screen.cards.lock().expect("sound").len() == chats * each).await;
+    chats_bench
+        .screen
+        .until(|screen| screen.cards.lock().expect("sound").len() == chats * each)
+        .await;
     let mut by_chat: HashMap<String, Vec<(MessageRef, Pointer)>> = HashMap::new();
-    for (posted, pointer) in house.screen.cards.lock().expect("sound").values() {
+    for (posted, pointer) in chats_bench.screen.cards.lock().expect("sound").values() {
         by_chat.entry(posted.chat.clone()).or_default().push((posted.clone(), pointer.clone()));
     }
     let mut pressing = JoinSet::new();
     for cards in by_chat.into_values() {
-        let board = house.board.clone();
+        let board = chats_bench.board.clone();
         pressing.spawn(async move {
             let mut took = Vec::new();
             for (posted, pointer) in cards {
@@ -271,27 +270,27 @@ async fn pressed(chats: usize, each: usize, folder: &Path, report: &Report) -> R
     let p99 = percentile(&took, 99);
     report.row(Row::new("chats", what("p99"), p99, "ms").goal(Goal::at_most(200.0)));
     report.row(Row::new("chats", what("worst"), percentile(&took, 100), "ms"));
-    house.close().await;
+    chats_bench.close().await;
     Ok(())
 }
 
 async fn quiet(chats: usize, folder: &Path, report: &Report) -> Result<(), Failure> {
-    let house = open(folder, 0).await?;
+    let chats_bench = open(folder, 0).await?;
     // What the first ones bring into memory is not theirs: code, statements, pages of the database.
     let first = chats / 20;
     for chat in 0..first {
-        house.board.wrote("bench", wrote(chat)).await?;
+        chats_bench.board.wrote("bench", wrote(chat)).await?;
     }
-    house.screen.until(|screen| *screen.said.lock().expect("sound") == first).await;
+    chats_bench.screen.until(|screen| *screen.said.lock().expect("sound") == first).await;
     let before = resident()?;
     for chat in first..first + chats {
-        house.board.wrote("bench", wrote(chat)).await?;
+        chats_bench.board.wrote("bench", wrote(chat)).await?;
     }
-    house.screen.until(|screen| *screen.said.lock().expect("sound") == first + chats).await;
+    chats_bench.screen.until(|screen| *screen.said.lock().expect("sound") == first + chats).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     let what = format!("{} idle chats, RSS", number(chats as f64));
     let grown = resident()? - before;
     report.row(Row::new("chats", what, grown, "MB").goal(Goal::at_most(50.0)));
-    house.close().await;
+    chats_bench.close().await;
     Ok(())
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use domain::answer::{Answer, Scope as Reach};
+use domain::answer::{Answer, ApprovalScope};
 use domain::digest::Digest;
-use domain::event::{Event, HoldEvent, Scope, SessionEvent, TokenOwner};
+use domain::event::{Event, HoldEvent, SessionEvent, TokenOwner, TokenScope};
 use domain::id::NodeId;
 use domain::message::Part;
 use domain::outcome::{Outcome, Output};
@@ -17,10 +17,10 @@ use domain::policy::{Policy, PolicySpec};
 use domain::tool::{Effects, Place, Tool};
 use engine::{
     AgentSetup, Answering, Caller, Engine, Followed, Limits, NewMessage, NewSession, NewToken,
-    Setup, SystemChance, SystemClock,
+    Setup, SystemClock, SystemRng,
 };
-use ports::clock::{Chance as _, Clock as _};
-use ports::courier::{Courier, CourierError};
+use ports::callback::{CallbackError, CallbackSender};
+use ports::clock::{Clock as _, Rng as _};
 use ports::model::{
     DeltaSink, Model, ModelError, ModelMessage, ModelRequest, ModelTurn, WrittenCall,
 };
@@ -61,15 +61,15 @@ impl Model for Loop {
     }
 }
 
-struct NoCourier;
+struct NoCallbacks;
 
 #[async_trait]
-impl Courier for NoCourier {
+impl CallbackSender for NoCallbacks {
     fn accepts(&self, _: &str, _: &str) -> Result<(), String> {
         Err("not here".into())
     }
 
-    async fn deliver(&self, _: &str, _: &domain::hold::Hold) -> Result<(), CourierError> {
+    async fn deliver(&self, _: &str, _: &domain::hold::Hold) -> Result<(), CallbackError> {
         Ok(())
     }
 }
@@ -107,8 +107,8 @@ pub(crate) async fn open_thinking(
     others: Vec<Person>,
     model: Arc<dyn Model>,
 ) -> Result<Bench, Box<dyn std::error::Error>> {
-    let chance = Arc::new(SystemChance::default());
-    let node = NodeId::new(SystemClock::new(None).now().as_ms(), chance.bits());
+    let rng = Arc::new(SystemRng::default());
+    let node = NodeId::new(SystemClock::new(None).now().as_ms(), rng.bits());
     let store = SqliteStore::open(folder, node)?;
     let begun = Begun::default();
     let noted = begun.clone();
@@ -134,8 +134,8 @@ pub(crate) async fn open_thinking(
         node,
         store: store.clone(),
         clock: Arc::new(SystemClock::new(None)),
-        chance,
-        courier: Arc::new(NoCourier),
+        rng,
+        callback_sender: Arc::new(NoCallbacks),
         people: People::new(others.into_iter().chain([ana])),
         policy: Policy::compile(policy)?,
         agents: agents.iter().map(|id| agent(id, model.clone())).collect(),
@@ -145,7 +145,7 @@ pub(crate) async fn open_thinking(
     let engine = Engine::start(setup).await?;
     let new = NewToken {
         owner: TokenOwner::Person(PersonId::new("ana")),
-        scopes: Scope::ALL.to_vec(),
+        scopes: TokenScope::ALL.to_vec(),
         expires_at: None,
         note: None,
     };
@@ -213,7 +213,7 @@ async fn client(
                 .say(
                     caller,
                     session,
-                    NewMessage { texts: vec!["go".into()], while_pending: None },
+                    NewMessage { texts: vec!["go".into()], files: Vec::new(), while_pending: None },
                     None,
                 )
                 .await?;
@@ -223,8 +223,11 @@ async fn client(
                 match happening.event() {
                     Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold })) => {
                         let digest = hold.digest();
-                        let answer =
-                            Answer::Approve { scope: Reach::Once, arguments: None, note: None };
+                        let answer = Answer::Approve {
+                            scope: ApprovalScope::Once,
+                            arguments: None,
+                            note: None,
+                        };
                         let asked = Instant::now();
                         engine
                             .answer(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use domain::policy::PolicySpec;
-use engine::{SystemChance, SystemClock};
+use engine::{SystemClock, SystemRng};
 use models::ModelSettings;
 use models::anthropic::{self, Anthropic};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -79,8 +79,8 @@ async fn measure(folder: &Path, speech: Speech) -> Result<Heard, Box<dyn std::er
         }
     });
     let settings = ModelSettings::new("bench", "bench", reqwest::Url::parse(&provider)?);
-    let (clock, chance) = (Arc::new(SystemClock::new(None)), Arc::new(SystemChance::default()));
-    let model = anthropic::model(Anthropic::default(), settings, clock, chance);
+    let (clock, rng) = (Arc::new(SystemClock::new(None)), Arc::new(SystemRng::default()));
+    let model = anthropic::model(Anthropic::default(), settings, clock, rng);
     let bench =
         cycle::open_thinking(folder, PolicySpec::default(), &["ops"], Vec::new(), model).await?;
     let serving = Serving::start(&bench.engine).await?;

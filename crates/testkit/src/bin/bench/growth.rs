@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::event::{HoldEvent, SessionEvent};
 use domain::hold::{Decision, HoldState, Vote};
 use domain::id::{MessageId, TokenId};
@@ -105,7 +105,7 @@ fn approve(stage: &mut Stage, number: u128) -> Commit {
     let hold = hold_id(number);
     let asked = call(Some(stage.session.id), number, r#"{"sql": "DELETE FROM orders"}"#);
     let vote = Vote {
-        answer: Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+        answer: Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None },
         by: PersonId::new("ana"),
         at: at(1),
         via: "api".into(),

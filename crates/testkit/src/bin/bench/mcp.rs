@@ -1,13 +1,14 @@
 //! What the gate adds to a call that a rule allows, over pipes and over HTTP, and what calls that wait for people cost.
 //!
 //! The upstream is this program itself: it answers at once, so that what is left is ours. What is subtracted is the same call to
-//! the upstream without us, and over HTTP also a plain request to the same server.
+//! the upstream without us, and over HTTP also a plain request to the same server. Each of these is a row of its own, too.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use reqwest::{Client, Method};
+use futures_util::future::try_join_all;
+use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 use testkit::served::{Caller, Served};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
@@ -20,6 +21,8 @@ use crate::report::{Report, Row, percentile};
 /// The word with which this program is started as an upstream.
 pub(crate) const UPSTREAM: &str = "mcp-upstream";
 const WAITING: usize = 200;
+/// One session takes as many calls and no more; clients have a few each.
+const WAITING_SESSIONS: usize = 4;
 type Failure = Box<dyn std::error::Error>;
 
 const CONFIG: &str = r#"
@@ -86,6 +89,17 @@ pub(crate) async fn run(quick: bool, report: &Report) -> Result<(), Failure> {
         plain.push(http.plain().await?);
         over_http.push(http.call(number).await?);
     }
+    let raw = [
+        ("an allowed call over stdio, the upstream itself", &direct),
+        ("an allowed call over stdio, through `holdpoint mcp proxy`", &proxied),
+        ("a plain request over HTTP, `GET /v1/me`", &plain),
+        ("an allowed call over HTTP, through `/mcp/NAME`", &over_http),
+    ];
+    for (what, times) in raw {
+        for p in [50, 99] {
+            report.row(Row::new("mcp", format!("{what}, p{p}"), percentile(times, p), "ms"));
+        }
+    }
     let added = |with: &[Duration], without: &[&[Duration]], p| {
         percentile(with, p) - without.iter().map(|times| percentile(times, p)).sum::<f64>()
     };
@@ -95,20 +109,60 @@ pub(crate) async fn run(quick: bool, report: &Report) -> Result<(), Failure> {
         report.row(Row::new("mcp", what, figure, "ms").goal(Goal::at_most(most)));
     }
     for (p, most) in [(50, 1.0), (99, 5.0)] {
-        let what = format!("added to an allowed call over HTTP, p{p}");
+        let what = format!("added to an allowed call over HTTP, beyond a plain request, p{p}");
         let figure = added(&over_http, &[&direct, &plain], p);
         report.row(Row::new("mcp", what, figure, "ms").goal(Goal::at_most(most)));
     }
+    waiting_over_stdio(&served, &mut proxy, report).await?;
+    waiting_over_http(&served, &program, report).await?;
+    drop((bare, proxy, http));
+    served.stop().await;
+    Ok(())
+}
+
+async fn waiting_over_stdio(
+    served: &Served,
+    proxy: &mut Pipe,
+    report: &Report,
+) -> Result<(), Failure> {
+    let before = resident_of(&served.id().to_string())?;
     for number in 0..WAITING {
         proxy.send("write", 1_000_000 + number).await?;
     }
-    wait_for_holds(&served, WAITING).await?;
+    wait_for_holds(served, WAITING).await?;
     let process = proxy.child.id().ok_or("the proxy is gone")?;
     let figure = resident_of(&process.to_string())?;
     let what = format!("the proxy with {WAITING} calls that wait for people");
     report.row(Row::new("mcp", what, figure, "MB").goal(Goal::at_most(60.0)));
-    drop((bare, proxy));
-    served.stop().await;
+    let grown = resident_of(&served.id().to_string())? - before;
+    let what = format!("the server's growth while {WAITING} calls of the proxy wait");
+    report.row(Row::new("mcp", what, grown, "MB"));
+    Ok(())
+}
+
+/// Each call has its stream: the server sends its head after a while, and events as long as the call waits.
+async fn waiting_over_http(
+    served: &Served,
+    program: &Caller,
+    report: &Report,
+) -> Result<(), Failure> {
+    let before = resident_of(&served.id().to_string())?;
+    let sessions = (0..WAITING_SESSIONS).map(|_| HttpSession::start(program));
+    let sessions = try_join_all(sessions).await?;
+    let posts = (0..WAITING).map(|number| {
+        let session = &sessions[number % WAITING_SESSIONS];
+        async move { session.post(&call("write", 2_000_000 + number)).await }
+    });
+    let streams = try_join_all(posts).await?;
+    for stream in &streams {
+        must_be_a_stream(stream)?;
+    }
+    // Those of the proxy are among them.
+    wait_for_holds(served, 2 * WAITING).await?;
+    let grown = resident_of(&served.id().to_string())? - before;
+    let what = format!("the server's growth while {WAITING} calls wait at `/mcp/NAME`");
+    report.row(Row::new("mcp", what, grown, "MB").goal(Goal::at_most(60.0)));
+    drop(streams);
     Ok(())
 }
 
@@ -182,7 +236,7 @@ impl HttpSession<'_> {
         Ok(http)
     }
 
-    async fn post(&self, message: &Value) -> Result<reqwest::Response, Failure> {
+    async fn post(&self, message: &Value) -> Result<Response, Failure> {
         let mut request = self.program.request(Method::POST, "/mcp/bench");
         if !self.session.is_empty() {
             request = request.header("mcp-session-id", &self.session);
@@ -227,16 +281,37 @@ fn must_be_done(answer: &str) -> Result<(), String> {
     }
 }
 
+/// What is answered at once does not wait for a person.
+fn must_be_a_stream(reply: &Response) -> Result<(), String> {
+    let kind = reply.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+    match kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+        true => Ok(()),
+        false => Err(format!("a call was answered with {} at once", reply.status())),
+    }
+}
+
 async fn wait_for_holds(served: &Served, count: usize) -> Result<(), Failure> {
-    let admin = served.admin();
-    let client = Client::builder().no_proxy().build()?;
     for _ in 0..600 {
-        let request = admin.request(Method::GET, "/v1/holds?state=pending&limit=200").build()?;
-        let page: Value = serde_json::from_slice(&client.execute(request).await?.bytes().await?)?;
-        if page["items"].as_array().is_some_and(|items| items.len() >= count) {
+        if pending_holds(served).await? >= count {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Err("the calls do not wait".into())
+}
+
+async fn pending_holds(served: &Served) -> Result<usize, Failure> {
+    let admin = served.admin();
+    let client = Client::builder().no_proxy().build()?;
+    let (mut count, mut cursor) = (0, String::new());
+    loop {
+        let path = format!("/v1/holds?state=pending&limit=200{cursor}");
+        let request = admin.request(Method::GET, &path).build()?;
+        let page: Value = serde_json::from_slice(&client.execute(request).await?.bytes().await?)?;
+        count += page["items"].as_array().map_or(0, Vec::len);
+        match page["next"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return Ok(count),
+        }
+    }
 }

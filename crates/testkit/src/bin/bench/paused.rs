@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use domain::event::{Event, HoldEvent, Scope, SessionEvent, TokenOwner};
+use domain::event::{Event, HoldEvent, SessionEvent, TokenOwner, TokenScope};
 use domain::id::{HoldId, SessionId};
 use domain::person::{Actor, Person, PersonId};
 use domain::policy::{AskSpec, MatchSpec, PolicySpec, RuleSpec, Then};
@@ -86,7 +86,7 @@ async fn open(data: &Path) -> Result<Bench, Box<dyn std::error::Error>> {
 async fn mint(engine: &Engine, owner: &str) -> Result<String, engine::Error> {
     let new = NewToken {
         owner: TokenOwner::Person(PersonId::new(owner)),
-        scopes: Scope::ALL.to_vec(),
+        scopes: TokenScope::ALL.to_vec(),
         expires_at: None,
         note: None,
     };
@@ -131,7 +131,7 @@ async fn paused(
     };
     let session = engine.open_session(caller, new, None).await?.id;
     let mut follow = engine.follow_session(session, None).await?;
-    let saying = NewMessage { texts: vec!["go".into()], while_pending: None };
+    let saying = NewMessage { texts: vec!["go".into()], files: Vec::new(), while_pending: None };
     engine.say(caller, session, saying, None).await?;
     let mut opened = None;
     loop {
@@ -151,7 +151,7 @@ async fn paused(
 
 const SCRIPT: &str = "[[turn]]\nwhen = { says = \"go\" }\ntext = \"done\"\n";
 
-/// The same house, as the program reads it.
+/// The same set-up, as the program reads it.
 fn config() -> String {
     let mut text = r#"
 [server]

@@ -1,8 +1,8 @@
 //! Random kills and stops, world after world.
 
 use serde_json::json;
-use testkit::chance::Chance;
 use testkit::crash::{Crash, Killed, Phases, Report};
+use testkit::rng::Rng;
 
 use crate::bound::bound;
 use crate::wish::Wish;
@@ -29,7 +29,7 @@ struct Sum {
 
 /// False if anything is wrong.
 pub(crate) async fn run(wish: &Wish) -> bool {
-    let mut chance = Chance::new(wish.seed);
+    let mut rng = Rng::new(wish.seed);
     let mut sum = Sum::default();
     // The first world has the seed itself, so that what it printed can be had again alone.
     let mut seed = wish.seed;
@@ -50,7 +50,7 @@ pub(crate) async fn run(wish: &Wish) -> bool {
         if fatal {
             break;
         }
-        seed = chance.bits();
+        seed = rng.bits();
     }
     if wish.json {
         println!("{}", sum.json());

@@ -1,6 +1,6 @@
 //! What the command line asks for.
 
-use testkit::chance::Chance;
+use testkit::rng::Rng;
 
 pub(crate) const HELP: &str = "\
 cargo xtask torture [--kills N] [--cuts N] [--points [NAME]] [--seeds N] [--seed S] [--json] [--release]
@@ -62,7 +62,7 @@ impl Wish {
         if wish.kills + wish.cuts + wish.seeds == 0 && wish.points.is_none() {
             return Err("say what: --kills N, --cuts N, --seeds N or --points".into());
         }
-        Ok(Some(Wish { seed: seed.unwrap_or_else(Chance::fresh_seed), ..wish }))
+        Ok(Some(Wish { seed: seed.unwrap_or_else(Rng::fresh_seed), ..wish }))
     }
 }
 

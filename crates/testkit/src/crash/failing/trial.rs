@@ -9,7 +9,6 @@ use super::keeper::Keeper;
 use super::log::PointLog;
 use super::scenario::Scenario;
 use crate::binary::Binary;
-use crate::chance::Chance;
 use crate::crash::approver::Approver;
 use crate::crash::outsider::{Inbox, Outsider};
 use crate::crash::report::Report;
@@ -17,6 +16,7 @@ use crate::crash::stage::Stage;
 use crate::crash::talker::Talker;
 use crate::crash::world::{Callers, World};
 use crate::crash::{Parties, examine};
+use crate::rng::Rng;
 
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
@@ -38,15 +38,15 @@ pub(super) struct Tried {
 
 impl Trial {
     pub(super) async fn run(&self, seed: u64) -> Tried {
-        let mut chance = Chance::new(seed);
-        let world = World::new(Binary::find(), &mut chance);
+        let mut rng = Rng::new(seed);
+        let world = World::new(Binary::find(), &mut rng);
         let before = self.scenario.before.map(str::to_owned);
         let mut keeper = Keeper::new(&world, before.into_iter().chain(self.orders.iter().cloned()));
         let stage = Arc::new(Stage::new());
         // From the beginning everything must end within its time.
         stage.close();
         let mut report = Report::default();
-        let fatal = self.perform(&world, &mut keeper, &stage, &mut chance, &mut report).await.err();
+        let fatal = self.perform(&world, &mut keeper, &stage, &mut rng, &mut report).await.err();
         let mut tried = Tried {
             log: keeper.log(),
             deaths: keeper.deaths,
@@ -68,14 +68,14 @@ impl Trial {
         world: &World,
         keeper: &mut Keeper<'_>,
         stage: &Arc<Stage>,
-        chance: &mut Chance,
+        rng: &mut Rng,
         report: &mut Report,
     ) -> Result<(), String> {
         let mut server = keeper.ready().await?;
         let callers = world.callers()?;
         let (inbox, address, _receiving) =
             Inbox::open().await.map_err(|error| error.to_string())?;
-        let mut parties = self.begin(world, stage, &callers, chance, (&inbox, &address));
+        let mut parties = self.begin(world, stage, &callers, rng, (&inbox, &address));
         loop {
             let ended = tokio::select! {
                 status = server.ended() => status,
@@ -95,7 +95,7 @@ impl Trial {
         world: &World,
         stage: &Arc<Stage>,
         callers: &Callers,
-        chance: &mut Chance,
+        rng: &mut Rng,
         (inbox, address): (&Inbox, &str),
     ) -> Parties {
         let mut talkers = JoinSet::new();
@@ -103,7 +103,7 @@ impl Trial {
             name: self.scenario.name.to_owned(),
             api: callers.program.clone(),
             stage: stage.clone(),
-            chance: chance.fork(),
+            rng: rng.fork(),
         };
         talkers.spawn(talker.recite(self.scenario.says));
         if self.scenario.asks {
@@ -120,7 +120,7 @@ impl Trial {
             api: callers.person.clone(),
             stage: stage.clone(),
             traces: [world.witness(), world.ledger()],
-            chance: chance.fork(),
+            rng: rng.fork(),
             denies: 0,
             claims: if self.scenario.claims { 100 } else { 0 },
         };

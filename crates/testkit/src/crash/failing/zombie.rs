@@ -10,13 +10,13 @@ use super::keeper::Keeper;
 use super::scenario::Scenario;
 use super::trial::Trial;
 use crate::binary::{Binary, Server};
-use crate::chance::Chance;
 use crate::crash::killer::refuses_a_second;
 use crate::crash::outsider::Inbox;
 use crate::crash::report::Report;
 use crate::crash::stage::Stage;
 use crate::crash::world::{START_WITHIN, World};
 use crate::crash::{STOP_WITHIN, examine};
+use crate::rng::Rng;
 
 /// Long enough for a tool to run beside the stopped server, if it is let.
 const ASLEEP: Duration = Duration::from_millis(600);
@@ -38,12 +38,12 @@ static ONE_CALL: Scenario =
 impl Zombie {
     /// What is wrong with how it went.
     pub async fn run(self, seed: u64) -> Vec<String> {
-        let mut chance = Chance::new(seed);
-        let world = World::new(Binary::find(), &mut chance);
+        let mut rng = Rng::new(seed);
+        let world = World::new(Binary::find(), &mut rng);
         let stage = Arc::new(Stage::new());
         stage.close();
         let mut report = Report::default();
-        let fatal = self.perform(&world, &stage, &mut chance, &mut report).await.err();
+        let fatal = self.perform(&world, &stage, &mut rng, &mut report).await.err();
         let mut wrong = std::mem::take(&mut stage.oracle.known().wrong);
         wrong.append(&mut report.wrong);
         wrong.extend(fatal);
@@ -57,7 +57,7 @@ impl Zombie {
         self,
         world: &World,
         stage: &Arc<Stage>,
-        chance: &mut Chance,
+        rng: &mut Rng,
         report: &mut Report,
     ) -> Result<(), String> {
         let trial = Trial { scenario: &ONE_CALL, orders: vec![format!("{}=stop", self.at)] };
@@ -65,7 +65,7 @@ impl Zombie {
         let server = keeper.ready().await?;
         let callers = world.callers()?;
         let inbox = Inbox::default();
-        let mut parties = trial.begin(world, stage, &callers, chance, (&inbox, ""));
+        let mut parties = trial.begin(world, stage, &callers, rng, (&inbox, ""));
         let asleep = tokio::select! {
             () = parties.finish(stage) => Err("it was never stopped".to_owned()),
             asleep = self.sleeps(&keeper, &server) => asleep,

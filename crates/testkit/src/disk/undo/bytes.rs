@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::log::{Kind, Log, Record};
 use super::{Loss, Lost, said};
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// What a disk writes whole or not at all.
 const SECTOR: usize = 512;
@@ -16,7 +16,7 @@ pub(super) fn undo(
     log: &Log<'_>,
     folders: &[&Path],
     loss: Loss,
-    chance: &mut Chance,
+    rng: &mut Rng,
     lost: &mut Lost,
 ) -> Result<(), String> {
     let mut files = BTreeMap::new();
@@ -31,19 +31,19 @@ pub(super) fn undo(
         let none = Vec::new();
         let story = stories.get(&inode).unwrap_or(&none);
         let now = fs::read(&path).map_err(said)?;
-        let versions = Versions::of(&now, story, log.safe_length(inode), chance);
+        let versions = Versions::of(&now, story, log.safe_length(inode), rng);
         if versions.safe == now {
             continue;
         }
         lost.writes += versions.writes.max(1);
         let after = match loss {
             Loss::Everything => versions.safe,
-            Loss::Some => match chance.below(4) {
+            Loss::Some => match rng.below(4) {
                 0 => versions.safe,
                 1 => versions.last,
                 _ => {
                     lost.torn += 1;
-                    torn(&versions, chance)
+                    torn(&versions, rng)
                 }
             },
         };
@@ -64,7 +64,7 @@ struct Versions {
 }
 
 impl Versions {
-    fn of(now: &[u8], story: &[&Record<'_>], safe: Option<u64>, chance: &mut Chance) -> Versions {
+    fn of(now: &[u8], story: &[&Record<'_>], safe: Option<u64>, rng: &mut Rng) -> Versions {
         let (mut disk, changes) = begin(now, story);
         let mut waiting: Vec<&Change<'_>> = Vec::new();
         let (mut changes, mut writes) = (changes.iter(), 0);
@@ -86,7 +86,7 @@ impl Versions {
             return Versions { safe, last: now.to_vec(), writes: 1 };
         }
         writes += waiting.len() as u64;
-        let moment = chance.below(waiting.len() as u64 + 1) as usize;
+        let moment = rng.below(waiting.len() as u64 + 1) as usize;
         let mut last = disk.clone();
         waiting[..moment].iter().for_each(|change| change.make(&mut last));
         Versions { safe: disk, last, writes }
@@ -132,17 +132,17 @@ fn begin<'a>(now: &[u8], story: &[&'a Record<'a>]) -> (Vec<u8>, Vec<Change<'a>>)
 }
 
 /// Sector by sector either version. Where a file grew and its bytes did not arrive, there is nothing.
-fn torn(Versions { safe, last, .. }: &Versions, chance: &mut Chance) -> Vec<u8> {
+fn torn(Versions { safe, last, .. }: &Versions, rng: &mut Rng) -> Vec<u8> {
     let (short, long) = (safe.len().min(last.len()), safe.len().max(last.len()));
-    let length = match chance.below(3) {
+    let length = match rng.below(3) {
         0 => safe.len(),
         1 => last.len(),
-        _ => short + chance.below((long - short) as u64 / SECTOR as u64 + 1) as usize * SECTOR,
+        _ => short + rng.below((long - short) as u64 / SECTOR as u64 + 1) as usize * SECTOR,
     };
     let mut bytes = vec![0; length.min(long)];
     for (number, sector) in bytes.chunks_mut(SECTOR).enumerate() {
         let at = number * SECTOR;
-        let from = if chance.percent(50) && at < last.len() { last } else { safe };
+        let from = if rng.percent(50) && at < last.len() { last } else { safe };
         let there = from.get(at..).unwrap_or_default();
         let count = there.len().min(sector.len());
         sector[..count].copy_from_slice(&there[..count]);
@@ -174,7 +174,7 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..200 {
             let versions = Versions { safe: safe.clone(), last: last.clone(), writes: 1 };
-            let bytes = torn(&versions, &mut Chance::new(seed));
+            let bytes = torn(&versions, &mut Rng::new(seed));
             assert!((safe.len()..=last.len()).contains(&bytes.len()));
             for (number, sector) in bytes.chunks(SECTOR).enumerate() {
                 let one = sector[0];

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use super::log::{Kind, Log, Record};
 use super::{Loss, Lost, said};
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// Backwards, so that each change finds the folder as it left it.
 pub(super) fn undo(
     log: &Log<'_>,
     loss: Loss,
-    chance: &mut Chance,
+    rng: &mut Rng,
     lost: &mut Lost,
 ) -> Result<(), String> {
     let mut folders = BTreeMap::<u64, Vec<&Record<'_>>>::new();
@@ -27,7 +27,7 @@ pub(super) fn undo(
         // A folder remembers its changes in their order.
         let kept = match loss {
             Loss::Everything => 0,
-            Loss::Some => chance.below(changes.len() as u64 + 1) as usize,
+            Loss::Some => rng.below(changes.len() as u64 + 1) as usize,
         };
         gone.extend(&changes[kept..]);
     }

@@ -32,7 +32,7 @@ impl Bench {
     }
 
     fn cut(&self) -> String {
-        self.lossy.forget(Loss::Everything, &mut Chance::new(1)).unwrap();
+        self.lossy.forget(Loss::Everything, &mut Rng::new(1)).unwrap();
         self.shown()
     }
 
@@ -95,7 +95,7 @@ fn a_part_of_what_was_not_synced_may_be_there() {
     for seed in 0..40 {
         bench.run("printf 1 > a; rm -f b; sync a .");
         bench.run("printf 2 > a; printf 3 > b; sync b");
-        bench.lossy.forget(Loss::Some, &mut Chance::new(seed)).unwrap();
+        bench.lossy.forget(Loss::Some, &mut Rng::new(seed)).unwrap();
         seen.insert(bench.shown());
     }
     // The end of a cut file may also come without its bytes.

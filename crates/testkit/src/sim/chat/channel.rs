@@ -9,7 +9,6 @@ use ports::channel::{
     Showing, Shown, TextProgress, WebhookRequest,
 };
 use ports::store::Store as _;
-use tokio_util::sync::CancellationToken;
 
 use super::{NAME, OUT};
 use crate::sim::node::NodeNo;
@@ -35,11 +34,11 @@ impl SimChannel {
         let (fate, ms) = {
             let mut inside = self.world.inside();
             let fails = inside.weather.chat;
-            let fate = match inside.chance.percent(fails) {
-                true => *inside.chance.pick(&[Fate::Refused, Fate::LostUnknown, Fate::DoneUnknown]),
+            let fate = match inside.rng.percent(fails) {
+                true => *inside.rng.pick(&[Fate::Refused, Fate::LostUnknown, Fate::DoneUnknown]),
                 false => Fate::Fine,
             };
-            (fate, inside.chance.below(400))
+            (fate, inside.rng.below(400))
         };
         self.world.wait(self.node, "to the chat", ms).await;
         match fate {
@@ -58,7 +57,7 @@ impl SimChannel {
     /// It is done; whether the sender lives to hear of it is another matter.
     async fn answers(&self, fate: Fate) -> Result<(), ChannelError> {
         let unheard = Unheard(&self.world);
-        let ms = self.world.inside().chance.below(200);
+        let ms = self.world.inside().rng.below(200);
         self.world.wait(self.node, "from the chat", ms).await;
         std::mem::forget(unheard);
         if fate == Fate::DoneUnknown {
@@ -90,7 +89,7 @@ impl Channel for SimChannel {
     }
 
     fn account(&self) -> &str {
-        "house"
+        "sim"
     }
 
     /// One press is one answer here.
@@ -120,7 +119,7 @@ impl Channel for SimChannel {
             posted
         };
         self.answers(fate).await?;
-        Ok(Shown { posted, takes_a_yes: true })
+        Ok(Shown { posted, accepts_approval: true })
     }
 
     async fn repaint(
@@ -148,10 +147,6 @@ impl Channel for SimChannel {
         let fate = self.arrives().await?;
         self.answers(fate).await?;
         Ok(TextProgress::All)
-    }
-
-    async fn listen(&self, _: Arc<dyn Inbox>, stop: CancellationToken) {
-        stop.cancelled().await;
     }
 
     async fn hook(&self, _: WebhookRequest, _: &dyn Inbox) -> HookReply {

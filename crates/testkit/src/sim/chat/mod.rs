@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use chat::{ChatService, Connector, Limits, OnAmbiguous, Setup};
 use engine::Engine;
-use ports::clock::{Chance, Clock};
+use ports::clock::{Clock, Rng};
 use reply_parser::Language;
 
 pub(super) use people::gestures;
@@ -41,14 +41,20 @@ pub(super) fn board(
     node: NodeNo,
     engine: Engine,
     clock: Arc<dyn Clock>,
-    chance: Arc<dyn Chance>,
+    rng: Arc<dyn Rng>,
 ) -> ChatService {
-    let line = Connector {
+    let connector = Connector {
         channel: Arc::new(SimChannel { world: world.clone(), node }),
         agent: None,
         ask: vec![ROOM.into()],
         on_ambiguous: OnAmbiguous::default(),
         language: Language::English,
     };
-    ChatService::new(Setup { engine, clock, chance, lines: vec![line], limits: Limits::default() })
+    ChatService::new(Setup {
+        engine,
+        clock,
+        rng,
+        connectors: vec![connector],
+        limits: Limits::default(),
+    })
 }

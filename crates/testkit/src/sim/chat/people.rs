@@ -32,7 +32,7 @@ const DELIVERIES_MAX: u32 = 3;
 /// Presses to deliver now.
 pub(in crate::sim) fn gestures(inside: &mut Inside) -> Vec<Gesture> {
     let Some(mut first) = pressed(inside) else { return Vec::new() };
-    match inside.chance.below(100) {
+    match inside.rng.below(100) {
         0..=9 => {
             first.marks.push(Mark::both("press: repeated"));
             vec![first.clone(), first]
@@ -46,7 +46,7 @@ pub(in crate::sim) fn gestures(inside: &mut Inside) -> Vec<Gesture> {
                 let [overtaken, overtakes] = Mark::overtaken("press: overtaken by a later one");
                 first.marks.push(overtaken);
                 second.marks.push(overtakes);
-                vec![Gesture { late_ms: 500 + inside.chance.below(4_000), ..first }, second]
+                vec![Gesture { late_ms: 500 + inside.rng.below(4_000), ..first }, second]
             }
             None => vec![first],
         },
@@ -64,35 +64,35 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
         inside.platform.messages[*at].looks.last().is_some_and(|look| look.hold.is_pending())
     };
     let waiting: Vec<usize> = (0..count as usize).filter(waits).collect();
-    let at = if !waiting.is_empty() && inside.chance.percent(70) {
-        *inside.chance.pick(&waiting)
+    let at = if !waiting.is_empty() && inside.rng.percent(70) {
+        *inside.rng.pick(&waiting)
     } else {
-        let among = if inside.chance.percent(80) { count.min(4) } else { count };
-        (count - 1 - inside.chance.below(among)) as usize
+        let among = if inside.rng.percent(80) { count.min(4) } else { count };
+        (count - 1 - inside.rng.below(among)) as usize
     };
     let message = &inside.platform.messages[at];
     let (mut id, mut chat) = (message.id.clone(), message.chat.clone());
     let (key, looks) = (message.key.clone(), message.looks.clone());
     let mut marks = Vec::new();
     let look = match looks.as_slice() {
-        [old @ .., _] if !old.is_empty() && inside.chance.percent(15) => {
+        [old @ .., _] if !old.is_empty() && inside.rng.percent(15) => {
             marks.push(Mark::one("press: on an old look"));
-            inside.chance.pick(old).clone()
+            inside.rng.pick(old).clone()
         }
         [.., newest] => newest.clone(),
         [] => return None,
     };
-    let who = *inside.chance.pick(&["ana", "ana", "bob", "bob", "eve"]);
+    let who = *inside.rng.pick(&["ana", "ana", "bob", "bob", "eve"]);
     let said = match &look.hold.question {
         Question::Choose { options, .. } => {
-            ButtonAction::Option(1 + inside.chance.below(options.len() as u64) as u8)
+            ButtonAction::Option(1 + inside.rng.below(options.len() as u64) as u8)
         }
-        Question::Fill { .. } if inside.chance.percent(70) => ButtonAction::Form,
-        _ if inside.chance.percent(70) => ButtonAction::Allow,
+        Question::Fill { .. } if inside.rng.percent(70) => ButtonAction::Form,
+        _ if inside.rng.percent(70) => ButtonAction::Allow,
         _ => ButtonAction::Deny,
     };
     let (mut identity, mut nonce, mut forged) = (account_of(who)?, look.nonce.clone(), true);
-    match inside.chance.below(100) {
+    match inside.rng.below(100) {
         0..=3 => {
             marks.push(Mark::one("press: of a stranger"));
             identity = "u-nobody".into();
@@ -116,7 +116,7 @@ fn pressed(inside: &mut Inside) -> Option<Gesture> {
         (Question::Fill { schema: None }, ButtonAction::Form) => {
             Some(json!({"text": "as you like"}))
         }
-        (Question::Fill { .. }, ButtonAction::Form) => Some(json!({"n": inside.chance.below(5)})),
+        (Question::Fill { .. }, ButtonAction::Form) => Some(json!({"n": inside.rng.below(5)})),
         _ => None,
     };
     let form = Form { fields: filled.as_ref().map(typed).unwrap_or_default(), options: vec![] };

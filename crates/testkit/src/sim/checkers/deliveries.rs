@@ -10,7 +10,7 @@ use domain::id::{HoldId, StreamId};
 use super::{Evidence, Verdict};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
-    // The state that each outside hold came to, and the commit that says so.
+    // The state that each external hold came to, and the commit that says so.
     let mut decided: BTreeMap<HoldId, (usize, &HoldState)> = BTreeMap::new();
     for (index, entry, event) in evidence.events() {
         let StreamId::ExternalHold(id) = entry.stream else { continue };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::answer::{Answer, Scope};
+use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, Clearance, ExecutionContext, Proposal};
 use domain::digest::Digest;
 use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
@@ -23,11 +23,11 @@ use ports::store::{Commit, Entry, SessionRow, StreamRows};
 use serde_json::{Value, json};
 
 use super::{Checker, Evidence, streams_of};
-use crate::chance::Chance;
+use crate::rng::Rng;
 use crate::sim::chat::{Platform, Pressed};
 use crate::sim::crowd::Errand;
-use crate::sim::house::offered;
 use crate::sim::records::{Effect, Records, Told, Word};
+use crate::sim::settings::offered;
 use crate::sim::world::World;
 
 /// Until when the holds of these stories wait.
@@ -44,7 +44,7 @@ pub(super) struct Fabricated {
 /// Nothing has happened.
 pub(super) fn story() -> Fabricated {
     Fabricated {
-        world: World::new(Chance::new(0), false),
+        world: World::new(Rng::new(0), false),
         records: Records::default(),
         journal: Vec::new(),
         clocks_lied: false,
@@ -128,7 +128,7 @@ impl Fabricated {
                 id: CommitId::new(1, 0),
                 rows,
                 expected: 0,
-                house: None,
+                global_version: None,
                 events: Vec::new().into(),
                 at: Timestamp::from_ms(0),
                 actor: Actor::Runtime,
@@ -194,7 +194,7 @@ pub(super) fn person(name: &str) -> PersonId {
 
 pub(super) fn call(tool: &str, n: u128) -> Arc<Call> {
     let tools = offered();
-    let tool = tools.iter().find(|it| &*it.name == tool).expect("a tool of the house");
+    let tool = tools.iter().find(|it| &*it.name == tool).expect("a tool of the simulation");
     let proposal = Proposal {
         id: CallId::new(0, n),
         tool_use_id: format!("toolu_{n}"),
@@ -251,6 +251,7 @@ pub(super) fn hold(n: u128, question: Question, call: Option<&Arc<Call>>) -> Hol
         expires_at: Some(Timestamp::from_ms(DEADLINE_MS)),
         claimed_by: None,
         votes: Vec::new(),
+        comments: Vec::new(),
         two_phase: false,
         outcome: None,
     }
@@ -274,7 +275,7 @@ pub(super) fn grant(hold: &Hold, call: &Call, by: &str) -> Grant {
 }
 
 pub(super) fn yes() -> Answer {
-    Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+    Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None }
 }
 
 pub(super) fn no() -> Answer {

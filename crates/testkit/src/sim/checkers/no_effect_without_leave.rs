@@ -13,8 +13,8 @@ use domain::id::{CallId, GrantId, HoldId};
 use domain::person::PersonId;
 
 use super::{Evidence, Verdict};
-use crate::sim::house::{Gate, gate, role_of};
 use crate::sim::records::Effect;
+use crate::sim::settings::{Gate, gate, role_of};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     for effect in &evidence.records.effects {

@@ -7,7 +7,7 @@ use domain::event::Event;
 use domain::session::Session;
 
 use super::{Evidence, Verdict};
-use crate::sim::house::{INSTRUCTIONS, offered};
+use crate::sim::settings::{INSTRUCTIONS, offered};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     let tools: Vec<_> = offered().iter().map(agent::tool_offer).collect();

@@ -57,7 +57,7 @@ fn sound(request: &ModelRequest<'_>) -> Verdict {
                 })
                 .collect(),
             ModelMessage::Results { .. } => return Err("results without calls".into()),
-            ModelMessage::User { .. } => continue,
+            ModelMessage::User { .. } | ModelMessage::Image { .. } => continue,
         };
         if called.iter().any(|name| !names.insert(*name)) {
             return Err(format!("two calls of one name in {called:?}"));

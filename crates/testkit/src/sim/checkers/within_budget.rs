@@ -7,7 +7,7 @@ use domain::id::{HoldId, SessionId};
 use domain::message::Role;
 
 use super::{Evidence, Verdict};
-use crate::sim::house::{TURN_TOKENS, budgets};
+use crate::sim::settings::{TURN_TOKENS, budgets};
 
 pub(super) fn check(evidence: &Evidence<'_>) -> Verdict {
     evidence.sessions().try_for_each(|session| of_session(evidence, session))

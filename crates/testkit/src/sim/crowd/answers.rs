@@ -1,13 +1,13 @@
 //! What people say to holds.
 
-use domain::answer::{Answer, GrantTerms, Scope, Settlement};
+use domain::answer::{Answer, ApprovalScope, GrantTerms, Settlement};
 use domain::hold::{Hold, Question};
 use domain::json::Arguments;
 use domain::person::PersonId;
 use serde_json::json;
 
 use super::Errand;
-use crate::sim::house::{PEOPLE, people};
+use crate::sim::settings::{PEOPLE, people};
 use crate::sim::world::Inside;
 
 /// Those who may answer, by their own account.
@@ -20,22 +20,22 @@ pub(super) fn entitled(hold: &Hold) -> Vec<&'static str> {
 /// An answer that fits the question, whatever it is.
 pub(super) fn fitting(inside: &mut Inside, hold: &Hold) -> Answer {
     match &hold.question {
-        Question::Approve if hold.asks_to_go_on() => match inside.chance.percent(30) {
+        Question::Approve if hold.asks_to_go_on() => match inside.rng.percent(30) {
             true => deny(inside),
-            false => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+            false => Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None },
         },
         Question::Approve => about_a_call(inside, hold),
         Question::Choose { options, .. } => {
-            if inside.chance.percent(10) {
+            if inside.rng.percent(10) {
                 return deny(inside);
             }
-            Answer::Choose(vec![inside.chance.pick(options).id.clone()])
+            Answer::Choose(vec![inside.rng.pick(options).id.clone()])
         }
         Question::Fill { schema: None } => Answer::Fill(json!({"text": "as you like"})),
-        Question::Fill { schema: Some(_) } => Answer::Fill(json!({"n": inside.chance.below(5)})),
+        Question::Fill { schema: Some(_) } => Answer::Fill(json!({"n": inside.rng.below(5)})),
         Question::Perform { .. } => {
-            let content = *inside.chance.pick(&["ok", "ok", "cancelled"]);
-            Answer::Perform { content: content.into(), is_error: inside.chance.percent(10) }
+            let content = *inside.rng.pick(&["ok", "ok", "cancelled"]);
+            Answer::Perform { content: content.into(), is_error: inside.rng.percent(10) }
         }
         Question::Settle => truth(inside, hold),
     }
@@ -43,32 +43,32 @@ pub(super) fn fitting(inside: &mut Inside, hold: &Hold) -> Answer {
 
 fn about_a_call(inside: &mut Inside, hold: &Hold) -> Answer {
     let may_grant = hold.audience.quorum == 1 && hold.session().is_some();
-    match inside.chance.below(100) {
+    match inside.rng.below(100) {
         0..=17 => deny(inside),
         18..=23 => Answer::Respond { content: "use the other one".into() },
         24..=33 => {
             let n = 5_000 + inside.next_serial();
             let arguments = Arguments::from_value(json!({ "n": n })).expect("sound arguments");
-            Answer::Approve { scope: Scope::Once, arguments: Some(arguments), note: None }
+            Answer::Approve { scope: ApprovalScope::Once, arguments: Some(arguments), note: None }
         }
         34..=48 if may_grant => {
             let terms =
                 GrantTerms { expires_in_ms: Some(120_000), uses: Some(2), conditions: None };
-            Answer::Approve { scope: Scope::Session(terms), arguments: None, note: None }
+            Answer::Approve { scope: ApprovalScope::Session(terms), arguments: None, note: None }
         }
-        _ => Answer::Approve { scope: Scope::Once, arguments: None, note: None },
+        _ => Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None },
     }
 }
 
 pub(super) fn deny(inside: &mut Inside) -> Answer {
-    Answer::Deny { reason: Some("no".into()), stop: inside.chance.percent(15) }
+    Answer::Deny { reason: Some("no".into()), stop: inside.rng.percent(15) }
 }
 
 /// Whoever settles has looked at the world itself.
 fn truth(inside: &mut Inside, hold: &Hold) -> Answer {
     let key = hold.call.as_ref().map(|call| call.idempotency_key()).unwrap_or_default();
     let how = match inside.effects_of(&key) {
-        0 if inside.chance.percent(50) => Settlement::Retry,
+        0 if inside.rng.percent(50) => Settlement::Retry,
         0 => Settlement::Failed,
         _ => Settlement::Succeeded,
     };
@@ -90,7 +90,7 @@ pub(in crate::sim) fn answered_honestly(inside: &mut Inside, hold: &Hold) -> Opt
         None => match (fitting(inside, hold), &hold.question) {
             // An edit would ask again and again.
             (Answer::Approve { .. }, _) => {
-                Answer::Approve { scope: Scope::Once, arguments: None, note: None }
+                Answer::Approve { scope: ApprovalScope::Once, arguments: None, note: None }
             }
             (answer, _) => answer,
         },

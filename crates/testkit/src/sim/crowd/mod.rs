@@ -23,10 +23,10 @@ pub(super) use answers::answered_honestly;
 pub(super) use good::{is_finished, wanted};
 pub(super) use whims::whim;
 
-use super::house::caller;
 use super::mark::Mark;
 use super::node::NodeNo;
 use super::records::{Told, Word};
+use super::settings::caller;
 use super::world::World;
 
 /// An errand on its way to a server.
@@ -148,15 +148,18 @@ impl Errand {
                     home: None,
                 };
                 let who = caller(who);
-                let keep = kept(who.key_space(), key, &render);
+                let keep = kept(who.stable_name(), key, &render);
                 engine.open_session(&who, new, Some(keep)).await.map(|it| Word::Session(it.id))
             }
             Errand::Say { who, session, text, while_pending } => {
                 let render = |said: &MessageReceipt| (202, said.message.to_string().into_bytes());
-                let saying =
-                    NewMessage { texts: vec![text.clone()], while_pending: *while_pending };
+                let saying = NewMessage {
+                    texts: vec![text.clone()],
+                    files: Vec::new(),
+                    while_pending: *while_pending,
+                };
                 let who = caller(who);
-                let keep = kept(who.key_space(), text, &render);
+                let keep = kept(who.stable_name(), text, &render);
                 engine.say(&who, *session, saying, Some(keep)).await.map(Word::Said)
             }
             Errand::Answer { who, hold, digest, answer } => {
@@ -185,7 +188,7 @@ impl Errand {
             Errand::Ask { tool, key } => {
                 let render = |hold: &Hold| (201, hold.id.to_string().into_bytes());
                 let who = caller("bot");
-                let keep = kept(who.key_space(), key, &render);
+                let keep = kept(who.stable_name(), key, &render);
                 engine.open_hold(&who, outside(tool, key), Some(keep)).await.map(Word::Hold)
             }
             Errand::Begin { hold } => {

@@ -12,8 +12,8 @@ use ports::store::{HoldQuery, SessionQuery, SessionRow, Store as _, Viewer};
 
 use super::answers::{deny, entitled, fitting};
 use super::{Errand, Request, Through};
-use crate::sim::house::{AGENTS, PEOPLE};
 use crate::sim::mark::Mark;
+use crate::sim::settings::{AGENTS, PEOPLE};
 use crate::sim::world::{Inside, World, at_once};
 
 /// More would only make a story longer.
@@ -29,12 +29,12 @@ pub(in crate::sim) fn whim(world: &World, keyed: &[Errand], servers: usize) -> V
     let mut inside = world.inside();
     let inside = &mut *inside;
     let freeze = inside.weather.freeze;
-    if inside.chance.below(1_000) < 3 * freeze {
-        let errand = if inside.chance.percent(35) { Errand::Freeze } else { Errand::Thaw };
+    if inside.rng.below(1_000) < 3 * freeze {
+        let errand = if inside.rng.percent(35) { Errand::Freeze } else { Errand::Thaw };
         return vec![errand.into()];
     }
-    let errand = match inside.chance.below(100) {
-        0..=3 if !keyed.is_empty() => Some(inside.chance.pick(keyed).clone()),
+    let errand = match inside.rng.below(100) {
+        0..=3 if !keyed.is_empty() => Some(inside.rng.pick(keyed).clone()),
         0..=24 => talk(inside, &sessions, keyed),
         25..=28 => steer(inside, &sessions),
         29..=33 => Some(ask_from_outside(inside, &holds)),
@@ -62,21 +62,21 @@ pub(super) fn holds(world: &World) -> Vec<Arc<Hold>> {
 
 fn talk(inside: &mut Inside, sessions: &[SessionRow], keyed: &[Errand]) -> Option<Errand> {
     let opened = keyed.iter().filter(|errand| matches!(errand, Errand::Open { .. })).count();
-    if opened < SESSIONS_MAX && (sessions.is_empty() || inside.chance.percent(30)) {
+    if opened < SESSIONS_MAX && (sessions.is_empty() || inside.rng.percent(30)) {
         let key = format!("session {}", inside.next_serial());
-        let who = *inside.chance.pick(&["ana", "ana", "eve", "bot"]);
-        return Some(Errand::Open { who, agent: inside.chance.pick::<&str>(&AGENTS), key });
+        let who = *inside.rng.pick(&["ana", "ana", "eve", "bot"]);
+        return Some(Errand::Open { who, agent: inside.rng.pick::<&str>(&AGENTS), key });
     }
     if sessions.is_empty() || keyed.len() >= MESSAGES_MAX {
         return None;
     }
-    let session = inside.chance.pick(sessions);
+    let session = inside.rng.pick(sessions);
     Some(say(inside, session.id, session.creator.to_string()))
 }
 
 fn say(inside: &mut Inside, session: SessionId, who: String) -> Errand {
     let text = format!("message {}", inside.next_serial());
-    let while_pending = *inside.chance.pick(&[
+    let while_pending = *inside.rng.pick(&[
         None,
         None,
         Some(WhilePending::Queue),
@@ -91,12 +91,12 @@ fn steer(inside: &mut Inside, sessions: &[SessionRow]) -> Option<Errand> {
     if sessions.is_empty() {
         return None;
     }
-    let row = inside.chance.pick(sessions);
+    let row = inside.rng.pick(sessions);
     let (run, status) = row.run?;
     let who = row.creator.to_string();
     match status {
         RunStatus::Failed => Some(Errand::RetryRun { who, run }),
-        _ => inside.chance.percent(60).then_some(Errand::CancelRun { who, run }),
+        _ => inside.rng.percent(60).then_some(Errand::CancelRun { who, run }),
     }
 }
 
@@ -104,20 +104,20 @@ fn ask_from_outside(inside: &mut Inside, holds: &[Arc<Hold>]) -> Errand {
     let ours: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.session().is_none()).collect();
     if ours.len() < OUTSIDE_MAX {
         let key = format!("question {}", inside.next_serial());
-        return Errand::Ask { tool: inside.chance.pick::<&str>(&["wipe", "nuke", "look"]), key };
+        return Errand::Ask { tool: inside.rng.pick::<&str>(&["wipe", "nuke", "look"]), key };
     }
-    let hold = inside.chance.pick(&ours);
-    if hold.outcome.is_none() && inside.chance.percent(60) {
+    let hold = inside.rng.pick(&ours);
+    if hold.outcome.is_none() && inside.rng.percent(60) {
         return Errand::Begin { hold: hold.id };
     }
-    Errand::Report { hold: hold.id, succeeded: inside.chance.percent(70) }
+    Errand::Report { hold: hold.id, succeeded: inside.rng.percent(70) }
 }
 
 /// Cancels, claims and revocations.
 fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Option<Errand> {
     let grants = at_once(world.disk.grants(Viewer::Everything)).expect("the disk is there");
-    if !grants.is_empty() && inside.chance.percent(60) {
-        return Some(Errand::RevokeGrant { grant: inside.chance.pick(&grants).id });
+    if !grants.is_empty() && inside.rng.percent(60) {
+        return Some(Errand::RevokeGrant { grant: inside.rng.pick(&grants).id });
     }
     if holds.is_empty() {
         return None;
@@ -130,17 +130,17 @@ fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Option<Err
     };
     let unused: Vec<&Arc<Hold>> =
         holds.iter().filter(|hold| hold.session().is_some()).filter(unused).collect();
-    if !unused.is_empty() && inside.chance.percent(50) {
-        let hold = inside.chance.pick(&unused).id;
+    if !unused.is_empty() && inside.rng.percent(50) {
+        let hold = inside.rng.pick(&unused).id;
         return Some(Errand::CancelHold { who: "root".into(), hold });
     }
-    let hold = inside.chance.pick(holds);
-    if inside.chance.percent(50) {
-        let who = if inside.chance.percent(50) { "root".into() } else { hold.opener.to_string() };
+    let hold = inside.rng.pick(holds);
+    if inside.rng.percent(50) {
+        let who = if inside.rng.percent(50) { "root".into() } else { hold.opener.to_string() };
         return Some(Errand::CancelHold { who, hold: hold.id });
     }
-    let (who, _) = *inside.chance.pick(&PEOPLE);
-    Some(Errand::Claim { who, hold: hold.id, on: inside.chance.percent(70) })
+    let (who, _) = *inside.rng.pick(&PEOPLE);
+    Some(Errand::Claim { who, hold: hold.id, on: inside.rng.percent(70) })
 }
 
 fn answer(
@@ -151,18 +151,18 @@ fn answer(
 ) -> Vec<Request> {
     let open: Vec<&Arc<Hold>> = holds.iter().filter(|hold| hold.is_pending()).collect();
     let closed: Vec<&Arc<Hold>> = holds.iter().filter(|hold| !hold.is_pending()).collect();
-    if !closed.is_empty() && inside.chance.percent(if open.is_empty() { 15 } else { 5 }) {
+    if !closed.is_empty() && inside.rng.percent(if open.is_empty() { 15 } else { 5 }) {
         return too_late(inside, &closed).into_iter().collect();
     }
     if open.is_empty() {
         return Vec::new();
     }
-    let hold = *inside.chance.pick(&open);
+    let hold = *inside.rng.pick(&open);
     let admitted = entitled(hold);
-    let mut who = *inside.chance.pick(&admitted);
+    let mut who = *inside.rng.pick(&admitted);
     let mut digest = Some(hold.digest());
     let mut marks = Vec::new();
-    match inside.chance.below(100) {
+    match inside.rng.below(100) {
         0..=5 => {
             marks.push(Mark::one("answer: wrong digest"));
             digest = Some(Digest::of(b"something else"));
@@ -179,7 +179,7 @@ fn answer(
         Request { marks, ..Request::from(errand) }.with_edit()
     };
     let mut first = answer(who, &said, marks);
-    match inside.chance.below(100) {
+    match inside.rng.below(100) {
         0..=7 => {
             first.marks.push(Mark::both("answer: repeated"));
             vec![first.clone(), first]
@@ -189,13 +189,13 @@ fn answer(
             if other.name() == said.name() {
                 return vec![first];
             }
-            let (through, kind) = match servers > 1 && inside.chance.percent(80) {
+            let (through, kind) = match servers > 1 && inside.rng.percent(80) {
                 true => (Through::Another, "answer: conflicting, through another node"),
                 false => (Through::Same, "answer: conflicting, through the same node"),
             };
             let mark = Mark::both(kind);
             first.marks.push(mark.clone());
-            let second = answer(inside.chance.pick::<&str>(&admitted), &other, vec![mark]);
+            let second = answer(inside.rng.pick::<&str>(&admitted), &other, vec![mark]);
             vec![first, Request { through, ..second }]
         }
         // Sent first and there last: they have changed their mind meanwhile, or went on talking.
@@ -206,7 +206,7 @@ fn answer(
             }
             let [late, early] = Mark::overtaken("answer: overtaken by a later one");
             first.marks.push(late);
-            let late_ms = 200 + inside.chance.below(2_000);
+            let late_ms = 200 + inside.rng.below(2_000);
             let second = answer(who, &other, vec![early]);
             vec![Request { late_ms, ..first }, Request { through: Through::Same, ..second }]
         }
@@ -214,7 +214,7 @@ fn answer(
             let Some(session) = hold.session() else { return vec![first] };
             let [late, early] = Mark::overtaken("answer: overtaken by a message");
             first.marks.push(late);
-            let late_ms = 200 + inside.chance.below(2_000);
+            let late_ms = 200 + inside.rng.below(2_000);
             let errand = say(inside, session, hold.opener.to_string());
             let second = Request { marks: vec![early], ..Request::from(errand) };
             vec![Request { late_ms, ..first }, Request { through: Through::Same, ..second }]
@@ -244,8 +244,8 @@ impl Request {
 
 /// To a hold that is decided: the same again, or the contrary.
 fn too_late(inside: &mut Inside, closed: &[&Arc<Hold>]) -> Option<Request> {
-    let hold = *inside.chance.pick(closed);
-    let again = hold.votes.last().filter(|_| inside.chance.percent(40));
+    let hold = *inside.rng.pick(closed);
+    let again = hold.votes.last().filter(|_| inside.rng.percent(40));
     let named = |id: &str| PEOPLE.map(|(known, _)| known).into_iter().find(|known| *known == id);
     let (errand, mark) = match again.and_then(|vote| Some((named(vote.by.as_str())?, vote))) {
         Some((who, vote)) => {

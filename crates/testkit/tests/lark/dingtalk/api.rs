@@ -22,7 +22,7 @@ async fn a_card_is_delivered_to_a_group_or_a_person() {
     let shown = prompt(&hold(), async |showing| dingtalk.show(&group(), showing).await).await;
     let shown = shown.expect("shown");
     assert_eq!((shown.posted.chat.as_str(), shown.posted.message.as_str()), ("cid1", "7Q2"));
-    assert!(shown.takes_a_yes && !shown.posted.direct);
+    assert!(shown.accepts_approval && !shown.posted.direct);
     let asked = fake.asked();
     let lines: Vec<String> = asked.iter().map(line).collect();
     let wanted = ["POST /v1.0/oauth2/accessToken", "POST /v1.0/card/instances/createAndDeliver"];
@@ -162,7 +162,7 @@ async fn without_a_template_there_are_messages_and_the_end_is_said_in_another() 
     let (dingtalk, _) = connector(plain, 1);
     let shown = prompt(&hold(), async |showing| dingtalk.show(&group(), showing).await).await;
     let shown = shown.expect("shown");
-    assert!(shown.takes_a_yes, "in words");
+    assert!(shown.accepts_approval, "in words");
     let said = &fake.said()[0];
     assert_eq!((said.to.as_str(), said.key.as_str()), ("group cid1", "sampleMarkdown"));
     assert!(said.param["text"].as_str().expect("a text").contains("确认 7K3F"));

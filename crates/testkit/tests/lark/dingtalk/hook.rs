@@ -170,7 +170,7 @@ async fn what_could_not_be_written_down_may_come_again() {
 async fn above_a_low_risk_it_takes_no_yes() {
     let world = World::new().await;
     let shown = prompt(&hold(), async |showing| world.dingtalk.show(&group(), showing).await).await;
-    assert!(!shown.expect("shown").takes_a_yes);
+    assert!(!shown.expect("shown").accepts_approval);
     let variables = &world.fake.cards()[0].variables;
     assert_eq!((&variables["showButtons"], &variables["allowText"]), (&json!("true"), &json!("")));
     assert_eq!(variables["denyText"], "拒绝", "a no is taken");
@@ -190,5 +190,5 @@ async fn above_a_low_risk_it_takes_no_yes() {
     let mut low = hold();
     low.risk = Risk::Low;
     let shown = prompt(&low, async |showing| world.dingtalk.show(&group(), showing).await).await;
-    assert!(shown.expect("shown").takes_a_yes);
+    assert!(shown.expect("shown").accepts_approval);
 }

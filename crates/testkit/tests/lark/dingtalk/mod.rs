@@ -13,7 +13,7 @@ use std::sync::Arc;
 use channels::dingtalk::{DingTalkSettings, Dingtalk};
 use ports::channel::{Destination, MessageRef};
 use ports::secret_string::SecretString;
-use testkit::fake_chat::{MovedClock, NoChance};
+use testkit::fake_chat::{MovedClock, NoRandomness};
 use testkit::fake_dingtalk::{CLIENT_ID, CLIENT_SECRET, CORP, FakeDingtalk, TEMPLATE};
 
 pub(crate) fn settings(fake: &FakeDingtalk) -> DingTalkSettings {
@@ -30,7 +30,7 @@ pub(crate) fn connector(
     faster: u32,
 ) -> (Arc<Dingtalk>, Arc<MovedClock>) {
     let clock = MovedClock::new(faster);
-    (Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoChance))), clock)
+    (Arc::new(Dingtalk::new(settings, clock.clone(), Arc::new(NoRandomness))), clock)
 }
 
 pub(crate) fn group() -> Destination {

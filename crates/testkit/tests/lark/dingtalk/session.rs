@@ -86,7 +86,7 @@ async fn a_conversation_is_answered_over_its_own_address_and_without_a_token() {
     ];
     assert_eq!(world.said(), wanted, "whoever is replied to is called");
     let shown = prompt(&hold(), async |showing| world.dingtalk.show(&group(), showing).await).await;
-    assert!(shown.expect("shown").takes_a_yes);
+    assert!(shown.expect("shown").accepts_approval);
     let (to, body) = world.said().pop().expect("said");
     assert_eq!((to.as_str(), &body["msgtype"]), ("session abc", &json!("markdown")));
     assert!(body["markdown"]["text"].as_str().expect("a text").contains("DELETE FROM orders"));

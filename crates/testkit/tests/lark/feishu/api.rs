@@ -23,7 +23,7 @@ async fn show(fake: &FakeFeishu, place: &Destination) -> Result<Shown, ChannelEr
 async fn a_card_is_sent_with_a_token_and_its_own_uuid() {
     let fake = FakeFeishu::start().await;
     let shown_card = show(&fake, &group()).await.expect("sent");
-    assert!(shown_card.takes_a_yes);
+    assert!(shown_card.accepts_approval);
     assert_eq!(shown_card.posted.message, "om_1");
     assert_eq!(shown_card.posted.chat, "oc_1");
     assert_eq!(shown_card.posted.at, Some(fake.messages()[0].at), "by the platform's clock");

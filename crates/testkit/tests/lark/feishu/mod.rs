@@ -12,7 +12,7 @@ use std::sync::Arc;
 use channels::feishu::{Feishu, FeishuSettings};
 use ports::channel::{Destination, MessageRef};
 use ports::secret_string::SecretString;
-use testkit::fake_chat::{MovedClock, NoChance};
+use testkit::fake_chat::{MovedClock, NoRandomness};
 use testkit::fake_feishu::{APP_ID, APP_SECRET, FakeFeishu};
 
 pub(crate) fn settings(fake: &FakeFeishu) -> FeishuSettings {
@@ -27,7 +27,7 @@ pub(crate) fn connector(settings: FeishuSettings) -> (Arc<Feishu>, Arc<MovedCloc
 /// With waits that are so many times shorter.
 pub(crate) fn faster(settings: FeishuSettings, times: u32) -> (Arc<Feishu>, Arc<MovedClock>) {
     let clock = MovedClock::new(times);
-    (Arc::new(Feishu::new(settings, clock.clone(), Arc::new(NoChance))), clock)
+    (Arc::new(Feishu::new(settings, clock.clone(), Arc::new(NoRandomness))), clock)
 }
 
 pub(crate) fn group() -> Destination {

@@ -10,7 +10,9 @@ use oauth::{
     ClientRegistration, OauthClient, OauthError, OauthSecret, PkceVerifier, ProtectedResource,
     RegistrationRequest, TokenAuthMethod, WayOut, random_state,
 };
-use ports::mcp_connections::{BegunConnection, CallbackReply, ConnectAttempt, ConnectError};
+use ports::mcp_connections::{
+    BegunConnection, CallbackReply, ConnectAttempt, ConnectError, ConnectionChange,
+};
 use ports::unpoisoned::Unpoisoned as _;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::{StatusCode, Url};
@@ -49,10 +51,16 @@ impl McpOauth {
         let server = &self.settings.server;
         let prepared = tokio::time::timeout(BEGIN_WITHIN, self.prepare(by, origin)).await;
         let late = || OauthError::Unreachable("it took too long".into());
-        let (mut pending, url) = prepared.unwrap_or_else(|_| Err(late())).map_err(|error| {
-            tracing::warn!(%server, %by, %error, "connecting an MCP server failed");
-            ConnectError::Failed(format!("the MCP server `{server}` cannot be connected: {error}"))
-        })?;
+        let (mut pending, url) = match prepared.unwrap_or_else(|_| Err(late())) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                tracing::warn!(%server, %by, %error, "connecting an MCP server failed");
+                let (by, why) = (by.clone(), error.to_string());
+                self.record(ConnectionChange::Refused { by, why }).await;
+                let why = format!("the MCP server `{server}` cannot be connected: {error}");
+                return Err(ConnectError::Failed(why));
+            }
+        };
         self.attempt.send_modify(|(number, state)| {
             *number += 1;
             *state = ConnectAttempt::Pending;
@@ -212,14 +220,17 @@ impl McpOauth {
         reply: CallbackReply,
     ) -> Result<(), ConnectError> {
         let (server, by, attempt) = (&self.settings.server, pending.by.clone(), pending.attempt);
+        let issuer = pending.server.issuer.clone();
         let connected = self.redeem(pending, reply).await;
         let state = match &connected {
             Ok(()) => {
                 tracing::info!(%server, %by, "MCP server connected");
+                self.record(ConnectionChange::Connected { by, issuer }).await;
                 ConnectAttempt::Connected
             }
             Err(why) => {
                 tracing::warn!(%server, %by, %why, "connecting an MCP server failed");
+                self.record(ConnectionChange::Refused { by, why: why.clone() }).await;
                 ConnectAttempt::Failed(why.clone())
             }
         };

@@ -7,10 +7,12 @@ use async_trait::async_trait;
 use domain::person::PersonId;
 use oauth::OauthSecret;
 use ports::mcp_connections::{
-    BegunConnection, CallbackReply, ConnectAttempt, ConnectError, McpConnection, McpConnections,
+    BegunConnection, CallbackReply, ConnectAttempt, ConnectError, ConnectionRecorder,
+    McpConnection, McpConnections,
 };
 
 use super::upstream::McpOauth;
+use crate::mcp::authorizer::McpAuthorizer;
 
 #[derive(Debug, Default)]
 pub struct McpOauthDesk {
@@ -24,6 +26,18 @@ impl McpOauthDesk {
 
     pub fn is_empty(&self) -> bool {
         self.servers.is_empty()
+    }
+
+    /// Who gives the tokens for the server of this name.
+    pub fn authorizer(&self, name: &str) -> Option<Arc<dyn McpAuthorizer>> {
+        self.find(name).ok().map(|server| server.clone() as Arc<dyn McpAuthorizer>)
+    }
+
+    /// From here on changes go on record.
+    pub fn record_with(&self, recorder: &Arc<dyn ConnectionRecorder>) {
+        for server in &self.servers {
+            let _ = server.recorder.set(recorder.clone());
+        }
     }
 
     pub async fn close(&self) {

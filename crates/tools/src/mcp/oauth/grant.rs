@@ -95,6 +95,21 @@ mod tests {
         }
     }
 
+    /// A token that only looks good is turned away by its server, which renews it whatever our clock says.
+    #[test]
+    fn a_clock_that_jumps_costs_a_renewal_and_no_longer_life() {
+        const DAY_MS: i64 = 86_400_000;
+        let at = |day: i64| Timestamp::from_ms(day * DAY_MS);
+        let mut grant = grant();
+        grant.put_tokens(reply(Some(3_600)), at(10));
+        assert!(grant.is_due(at(11)) && grant.has_expired(at(11)), "forward: renewed at once");
+        assert!(!grant.is_due(at(9)), "back: used as it is");
+        // The renewal under the wrong clock counts from there, and ends by it.
+        grant.put_tokens(reply(Some(3_600)), at(9));
+        assert!(!grant.is_due(at(9)));
+        assert!(grant.is_due(at(10)) && grant.has_expired(at(10)), "set right again");
+    }
+
     #[test]
     fn what_a_renewal_does_not_say_stays_as_it_was() {
         let mut grant = grant();

@@ -6,7 +6,7 @@ use domain::id::{HoldId, SecretId, StreamId};
 use domain::person::PersonId;
 use domain::secret::{Sealed, SecretValue};
 use domain::time::Timestamp;
-use ports::clock::Chance;
+use ports::clock::Rng;
 use ports::mcp_connections::ConnectedBy;
 use ports::store::{Store, StoreError};
 
@@ -15,8 +15,8 @@ use super::grant::{GRANT_VERSION, OauthGrant};
 /// The grants of one server. There is at most one that counts: the newest.
 pub(crate) struct GrantStore {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) chance: Arc<dyn Chance>,
-    /// Among all that is sealed for the whole house.
+    pub(crate) rng: Arc<dyn Rng>,
+    /// Its name among the sealed secrets of the global stream.
     name: String,
 }
 
@@ -40,8 +40,8 @@ impl KeptGrant {
 }
 
 impl GrantStore {
-    pub(crate) fn new(store: Arc<dyn Store>, chance: Arc<dyn Chance>, server: &str) -> GrantStore {
-        GrantStore { store, chance, name: format!("mcp.oauth/{server}") }
+    pub(crate) fn new(store: Arc<dyn Store>, rng: Arc<dyn Rng>, server: &str) -> GrantStore {
+        GrantStore { store, rng, name: format!("mcp.oauth/{server}") }
     }
 
     async fn kept(&self) -> Result<Vec<Sealed>, StoreError> {
@@ -67,9 +67,9 @@ impl GrantStore {
         let value = serde_json::to_value(&kept.grant).map_err(|_| unwritable())?;
         // Ids order by time, and two of the same millisecond by chance: the new one must be the newest.
         let newest = old.iter().map(|one| one.id).max();
-        let id = SecretId::new(now.as_ms(), self.chance.bits());
+        let id = SecretId::new(now.as_ms(), self.rng.bits());
         let id = match newest {
-            Some(newest) if id <= newest => SecretId::new(now.as_ms() + 1, self.chance.bits()),
+            Some(newest) if id <= newest => SecretId::new(now.as_ms() + 1, self.rng.bits()),
             _ => id,
         };
         let sealed = Sealed {

@@ -1,7 +1,7 @@
 //! One server that is connected with OAuth: its grant, and how that is renewed.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use async_trait::async_trait;
 use domain::person::PersonId;
@@ -9,8 +9,8 @@ use domain::scrub::Scrubber;
 use domain::time::Timestamp;
 use egress::AddressGuard;
 use oauth::{OauthError, OauthSecret, WayOut};
-use ports::clock::{Chance, Clock};
-use ports::mcp_connections::{ConnectAttempt, McpConnection};
+use ports::clock::{Clock, Rng};
+use ports::mcp_connections::{ConnectAttempt, ConnectionChange, ConnectionRecorder, McpConnection};
 use ports::store::{Store, StoreError};
 use ports::unpoisoned::Unpoisoned as _;
 use reqwest::Url;
@@ -39,6 +39,8 @@ pub struct McpOauth {
     /// The last attempt to connect, by its number.
     pub(super) attempt: watch::Sender<(u64, ConnectAttempt)>,
     changed: Notify,
+    /// Where changes go on record; there is none before the engine runs.
+    pub(super) recorder: OnceLock<Arc<dyn ConnectionRecorder>>,
     /// What must come to its end even if nobody waits for it any more.
     pub(super) tasks: TaskTracker,
     me: Weak<McpOauth>,
@@ -56,7 +58,7 @@ impl McpOauth {
         settings: McpOauthSettings,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        chance: Arc<dyn Chance>,
+        rng: Arc<dyn Rng>,
     ) -> Result<Arc<McpOauth>, BadTool> {
         let bad = |why: String| BadTool::new(&settings.server, why);
         let url = Url::parse(&settings.url).map_err(|_| bad("its URL is none".into()))?;
@@ -65,7 +67,7 @@ impl McpOauth {
             false => AddressGuard::PublicOnly,
         };
         let way = WayOut::new(guard).map_err(|error| bad(error.to_string()))?;
-        let grants = GrantStore::new(store, chance, &settings.server);
+        let grants = GrantStore::new(store, rng, &settings.server);
         let kept = grants.load().await.map_err(|error| bad(error.to_string()))?;
         let own_client = settings.client_id.clone();
         // Tokens are for the address, and the client, for which they were given.
@@ -83,6 +85,7 @@ impl McpOauth {
             pending: Mutex::default(),
             attempt: watch::Sender::new((0, ConnectAttempt::Pending)),
             changed: Notify::new(),
+            recorder: OnceLock::new(),
             tasks: TaskTracker::new(),
             me: me.clone(),
         }))
@@ -147,8 +150,9 @@ impl McpOauth {
         let server = &self.settings.server;
         let grant = &current.grant;
         let Some(refresh_token) = &grant.refresh_token else {
-            tracing::warn!(%server, "MCP server disconnected: its token is not accepted any more, and there is none to renew it");
-            self.forget_grant().await;
+            let why = "its token is not accepted any more, and there is none to renew it";
+            tracing::warn!(%server, "MCP server disconnected: {why}");
+            self.forget_grant(&current, why.into()).await;
             return Err(RenewError::NotConnected);
         };
         let answered = async {
@@ -171,7 +175,8 @@ impl McpOauth {
             }
             Err(error) if error.is_final() => {
                 tracing::warn!(%server, %error, "MCP server disconnected: its tokens cannot be renewed");
-                self.forget_grant().await;
+                let why = format!("its tokens cannot be renewed: {error}");
+                self.forget_grant(&current, why).await;
                 Err(RenewError::NotConnected)
             }
             Err(error) => {
@@ -181,12 +186,20 @@ impl McpOauth {
         }
     }
 
-    async fn forget_grant(&self) {
+    pub(super) async fn record(&self, change: ConnectionChange) {
+        if let Some(recorder) = self.recorder.get() {
+            recorder.record(&self.settings.server, change).await;
+        }
+    }
+
+    async fn forget_grant(&self, lost: &KeptGrant, why: String) {
         if let Err(error) = self.grants.forget().await {
             let server = &self.settings.server;
             tracing::error!(%server, %error, "tokens of an MCP server that are not accepted were not removed");
         }
         self.replace(None);
+        let issuer = lost.grant.issuer.clone();
+        self.record(ConnectionChange::Lost { issuer, why }).await;
     }
 
     /// Takes the tokens away, here and where they were given.
@@ -200,6 +213,8 @@ impl McpOauth {
         tracing::info!(%server, %by, "MCP server disconnected");
         let Some(current) = current else { return Ok(()) };
         let grant = &current.grant;
+        let (by, issuer) = (by.clone(), grant.issuer.clone());
+        self.record(ConnectionChange::Disconnected { by, issuer }).await;
         if let Some(endpoint) = &grant.revocation_endpoint {
             let token = grant.refresh_token.as_ref().unwrap_or(&grant.access_token);
             let revoked = async {
@@ -264,6 +279,12 @@ impl McpAuthorizer for McpOauth {
             Ok(kept) => bearer(&kept),
             Err(error) => Err(self.worded(error)),
         }
+    }
+
+    fn consent(&self) -> Option<String> {
+        let current = self.current()?;
+        let (by, issuer) = (&current.by, &current.grant.issuer);
+        Some(format!("{}/{by}/{issuer}", current.since.as_ms()))
     }
 
     fn scrubber(&self) -> Scrubber {

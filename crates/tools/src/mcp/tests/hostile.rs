@@ -72,7 +72,7 @@ async fn garbage_is_forgiven_a_little_and_then_not() {
     world.close().await;
 
     let world = World::start(&["babbles"]).await;
-    assert_eq!(world.server.shelf_len(), 0);
+    assert_eq!(world.server.boxed_len(), 0);
     world.close().await;
 }
 
@@ -94,7 +94,7 @@ async fn i41_too_much_is_cut_or_cut_off() {
     }
     for habit in ["endless", "circle", "crowd"] {
         let world = World::start(&[habit]).await;
-        assert_eq!(world.server.shelf_len(), 0, "{habit}");
+        assert_eq!(world.server.boxed_len(), 0, "{habit}");
         world.close().await;
     }
 }
@@ -136,7 +136,7 @@ async fn a_server_that_is_not_there_is_told_of_and_nothing_waits_for_ever() {
         };
     })
     .await;
-    assert_eq!(world.server.shelf_len(), 16, "what was pinned is known");
+    assert_eq!(world.server.boxed_len(), 16, "what was pinned is known");
     let told = failed(world.run("note", json!({})).await);
     assert!(told.starts_with("Nothing was run: the MCP server `mcp` is not there: "), "{told}");
     world.close().await;
@@ -157,7 +157,7 @@ fn i45_the_values_of_headers_are_not_printed() {
 async fn redirects_are_not_followed_and_keys_are_asked_for() {
     // There would be a server where it sends us.
     let world = World::start(&["http", "redirects"]).await;
-    assert_eq!(world.server.shelf_len(), 0);
+    assert_eq!(world.server.boxed_len(), 0);
     world.close().await;
     let world = World::start(&["http", "locked"]).await;
     assert_eq!(succeeded(world.run("note", json!({})).await), "noted");

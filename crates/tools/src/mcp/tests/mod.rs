@@ -22,7 +22,7 @@ async fn both_eras_and_both_wires_carry_a_call() {
         let outcome = world.run_text("note", "{\n  \"a\": 1.50\n}").await;
         assert_eq!(succeeded(outcome), "noted", "{habits:?}");
         assert_eq!(world.notes(), ["note {\"a\": 1.5}"], "{habits:?}");
-        assert_eq!(world.server.shelf_len(), 16, "{habits:?}");
+        assert_eq!(world.server.boxed_len(), 16, "{habits:?}");
         world.close().await;
     }
 }

@@ -34,7 +34,7 @@ async fn i03_an_approval_of_the_old_definition_never_runs_the_new_one() {
         let told = failed(run(&approved, "{}", None, CancellationToken::new()).await);
         assert!(told.starts_with("Nothing was run: "), "{told}");
         assert!(world.notes().is_empty(), "{habits:?}");
-        // The shelf has learned of it, so that the next look asks.
+        // The box has learned of it, so that the next look asks.
         assert_ne!(world.host("note").tool().definition(), approved.tool().definition());
         world.close().await;
     }

@@ -5,30 +5,30 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use domain::answer::Answer;
 use domain::hold::QuestionKind;
-use ports::asker::{Answered, Asked, Asker};
+use ports::nested_question::{NestedAnswer, NestedAsker, NestedQuestion};
 use serde_json::{Value, json};
 
 use super::world::{World, succeeded};
 
 /// Answers what it is asked, and remembers it.
 struct Ana {
-    says: Answered,
-    asked: Mutex<Vec<Asked>>,
+    says: NestedAnswer,
+    asked: Mutex<Vec<NestedQuestion>>,
 }
 
 impl Ana {
-    fn says(says: Answered) -> Ana {
+    fn says(says: NestedAnswer) -> Ana {
         Ana { says, asked: Mutex::default() }
     }
 
-    fn asked(&self) -> Vec<Asked> {
+    fn asked(&self) -> Vec<NestedQuestion> {
         self.asked.lock().unwrap().clone()
     }
 }
 
 #[async_trait]
-impl Asker for Ana {
-    async fn ask(&self, asked: Asked) -> Answered {
+impl NestedAsker for Ana {
+    async fn ask(&self, asked: NestedQuestion) -> NestedAnswer {
         self.asked.lock().unwrap().push(asked);
         self.says.clone()
     }
@@ -37,7 +37,7 @@ impl Asker for Ana {
 const EVERY: [&[&str]; 4] = [&[], &["modern"], &["http"], &["modern", "http"]];
 
 fn green() -> Ana {
-    Ana::says(Answered::Given(Answer::Choose(vec!["green".into()])))
+    Ana::says(NestedAnswer::Given(Answer::Choose(vec!["green".into()])))
 }
 
 async fn told(world: &World, tool: &str, ana: &Ana) -> Value {
@@ -67,9 +67,9 @@ async fn a_question_reaches_people_and_the_answer_the_server() {
 async fn no_and_nobody_are_told_apart() {
     for habits in EVERY {
         let world = World::start(habits).await;
-        let no = Ana::says(Answered::Given(Answer::Deny { reason: None, stop: false }));
+        let no = Ana::says(NestedAnswer::Given(Answer::Deny { reason: None, stop: false }));
         assert_eq!(told(&world, "ask", &no).await, json!({"action": "decline"}), "{habits:?}");
-        let nobody = Ana::says(Answered::Nobody { why: "late".into() });
+        let nobody = Ana::says(NestedAnswer::Nobody { why: "late".into() });
         assert_eq!(told(&world, "ask", &nobody).await, json!({"action": "cancel"}));
         world.close().await;
     }
@@ -82,7 +82,7 @@ async fn i45_a_form_that_wants_a_secret_reaches_nobody() {
         let ana = green();
         assert_eq!(told(&world, "secret", &ana).await, json!({"action": "cancel"}), "{habits:?}");
         assert!(ana.asked().is_empty());
-        let ana = Ana::says(Answered::Given(Answer::Choose(vec!["1".into()])));
+        let ana = Ana::says(NestedAnswer::Given(Answer::Choose(vec!["1".into()])));
         assert_eq!(told(&world, "link", &ana).await, json!({"action": "accept"}));
         assert_eq!(ana.asked()[0].shown["link"], "https://login.example.com/x");
         world.close().await;

@@ -11,7 +11,7 @@ use domain::digest::Digest;
 use domain::id::CallId;
 use domain::json::Arguments;
 use domain::outcome::Outcome;
-use ports::asker::Asker;
+use ports::nested_question::NestedAsker;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 use ports::toolbox::Toolbox;
 use serde_json::Value;
@@ -38,8 +38,8 @@ impl Drop for World {
 }
 
 impl McpServer {
-    pub(super) fn shelf_len(&self) -> usize {
-        self.shelf().hosts.len()
+    pub(super) fn boxed_len(&self) -> usize {
+        self.boxed_tools().hosts.len()
     }
 }
 
@@ -116,13 +116,13 @@ impl World {
     }
 
     pub(super) fn offered(&self) -> Vec<String> {
-        self.server.shelf().offered.iter().map(|name| name.to_string()).collect()
+        self.server.boxed_tools().offered.iter().map(|name| name.to_string()).collect()
     }
 
     pub(super) fn host(&self, tool: &str) -> Arc<dyn ToolHost> {
         let name = format!("mcp__{tool}");
-        let shelf = self.server.shelf();
-        shelf.hosts.get(name.as_str()).cloned().unwrap_or_else(|| panic!("no {name}"))
+        let in_box = self.server.boxed_tools();
+        in_box.hosts.get(name.as_str()).cloned().unwrap_or_else(|| panic!("no {name}"))
     }
 
     pub(super) async fn prepare(&self, tool: &str) -> Result<Prepared, PrepareError> {
@@ -137,7 +137,7 @@ impl World {
         run(&self.host(tool), arguments, None, CancellationToken::new()).await
     }
 
-    pub(super) async fn run_asking(&self, tool: &str, asker: &dyn Asker) -> Outcome {
+    pub(super) async fn run_asking(&self, tool: &str, asker: &dyn NestedAsker) -> Outcome {
         run(&self.host(tool), "{}", Some(asker), CancellationToken::new()).await
     }
 }
@@ -150,7 +150,7 @@ fn runner(folder: &Path) -> Runner {
 pub(super) async fn run(
     host: &Arc<dyn ToolHost>,
     arguments: &str,
-    asker: Option<&dyn Asker>,
+    asker: Option<&dyn NestedAsker>,
     stop: CancellationToken,
 ) -> Outcome {
     let arguments = Arguments::parse(arguments.as_bytes()).unwrap();

@@ -9,10 +9,10 @@ use tokio_postgres::Error;
 use tokio_util::sync::CancellationToken;
 
 use super::super::change::RowCount;
+use super::super::change_preview::CountedRows;
 use super::super::marker::{BEGUN, GIVEN_UP, LOST, NO_TRACE, TABLE, announced_key, fence_key};
 use super::super::rows::SqlRows;
 use super::super::statement::SqlStatementKind;
-use super::super::told::CountedRows;
 use super::check::{self, PgTableAllowlist};
 use super::cut_query::cut_change;
 use super::failure::{PgFailure, describe_error};

@@ -14,9 +14,9 @@ use ports::tool_host::{PrepareError, Prepared, Recovery, ToolHost};
 use tokio_util::sync::CancellationToken;
 
 use super::super::change::RowCount;
+use super::super::change_preview::{self, ChangeSummary};
 use super::super::databases::{describe_allowlist, sql_of};
 use super::super::statement::SqlStatementKind;
-use super::super::told::{self, ChangeSummary};
 use super::change::PgChange;
 use super::check::PgTableAllowlist;
 use super::failure::PgFailure;
@@ -137,7 +137,7 @@ impl ToolHost for PgModify {
     async fn prepare(&self, arguments: &Arguments) -> Result<Prepared, PrepareError> {
         let change = self.parse_change(arguments).map_err(PrepareError::Unsound)?;
         match change.try_out().await {
-            Ok((counted, tables)) => Ok(told::prepared(
+            Ok((counted, tables)) => Ok(change_preview::prepared(
                 &ChangeSummary {
                     statement: &change.statement.what,
                     sql: &change.sql,

@@ -4,16 +4,14 @@ use async_trait::async_trait;
 use domain::digest::Digest;
 use domain::id::HoldId;
 use domain::time::Timestamp;
-use mcp_gate::gate::{
-    GateQuestion, HoldService, PendingHold, PersonVerdict, QuestionContext, QuestionSubject,
-};
+use mcp_gate::gate::{GateQuestion, HoldService, PersonVerdict, QuestionContext, QuestionSubject};
+use mcp_gate::gate_hold::GateHold;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::questions::OpenQuestions;
-use crate::cli::ask::unanswered;
 use crate::cli::client::Client;
 use crate::cli::mcp::waiting::{wait_until, withdraw};
 use crate::cli::output::now;
@@ -48,7 +46,7 @@ struct OutcomeReport<'a> {
 
 #[derive(Serialize)]
 struct AnswerBody<'a> {
-    digest: &'a Value,
+    digest: Option<String>,
     answer: PersonVerdict<'a>,
 }
 
@@ -82,10 +80,6 @@ impl HoldService for HoldClient {
         now()
     }
 
-    fn describe(&self, hold: &Value) -> String {
-        unanswered(hold)
-    }
-
     async fn find_question(&self, key: Digest) -> anyhow::Result<Option<HoldId>> {
         Ok(self.questions.find(key))
     }
@@ -98,7 +92,7 @@ impl HoldService for HoldClient {
         self.questions.forget(key, hold);
     }
 
-    async fn open(&self, question: &GateQuestion) -> anyhow::Result<Value> {
+    async fn open(&self, question: &GateQuestion) -> anyhow::Result<GateHold> {
         let call = match &question.subject {
             QuestionSubject::Call { tool, arguments } => {
                 let arguments = serde_json::from_slice::<&RawValue>(arguments.bytes())?;
@@ -108,19 +102,20 @@ impl HoldService for HoldClient {
         };
         let body =
             HoldBody { kind: "approve", title: &question.title, call, context: &question.context };
-        self.client.post("/v1/holds", &body).await
+        GateHold::parse(&self.client.post("/v1/holds", &body).await?)
     }
 
-    async fn find(&self, id: HoldId) -> anyhow::Result<Option<Value>> {
+    async fn find(&self, id: HoldId) -> anyhow::Result<Option<GateHold>> {
         match self.client.hold(id).await {
-            Ok(hold) => Ok(Some(hold)),
+            Ok(hold) => GateHold::parse(&hold).map(Some),
             Err(error) if has_status(&error, 404) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    async fn wait_decided(&self, id: HoldId, until: Instant) -> anyhow::Result<Option<Value>> {
-        wait_until(&self.client, id, until).await
+    async fn wait_decided(&self, id: HoldId, until: Instant) -> anyhow::Result<Option<GateHold>> {
+        let decided = wait_until(&self.client, id, until).await?;
+        decided.as_ref().map(GateHold::parse).transpose()
     }
 
     async fn start(&self, id: HoldId) -> anyhow::Result<bool> {
@@ -160,13 +155,10 @@ impl HoldService for HoldClient {
         mine["items"].as_array().into_iter().flatten().any(|hold| hold["id"] == id.as_str())
     }
 
-    async fn answer(
-        &self,
-        pending: &PendingHold,
-        verdict: PersonVerdict<'_>,
-    ) -> anyhow::Result<()> {
-        let body = AnswerBody { digest: &pending.hold["digest"], answer: verdict };
-        let path = format!("/v1/holds/{}/answer", pending.id);
+    async fn answer(&self, shown: &GateHold, verdict: PersonVerdict<'_>) -> anyhow::Result<()> {
+        let body =
+            AnswerBody { digest: shown.digest.map(|digest| digest.to_string()), answer: verdict };
+        let path = format!("/v1/holds/{}/answer", shown.id);
         self.client.post(&path, &body).await.map(drop)
     }
 }

@@ -34,7 +34,7 @@ pub(super) async fn run(client: &Client, args: &McpProxyArgs) -> anyhow::Result<
     let (naming, configs) = config::parse_all(args)?;
     let state = state_folder()?;
     let service = HoldClient::new(client.clone(), OpenQuestions::open(&state)?);
-    let gate = HoldGate::new(Arc::new(service));
+    let gate = HoldGate::new(Arc::new(service), Arc::default());
     let mut interrupts = Interrupts::listen()?;
     let mut started: Vec<(Arc<Upstream>, UpstreamWire)> = Vec::new();
     for config in configs {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::hold::HoldReplyState;
 use domain::id::HoldId;
 use domain::visible::visible;
 use serde::{Deserialize, Serialize};
@@ -119,13 +120,13 @@ pub(super) async fn ask(
         Ok(id) => id,
         Err(error) => return Some(failed(&error)),
     };
-    if opened["state"] != "pending" {
-        return Some(told(client, id, &opened));
+    if HoldReplyState::of(&opened) != HoldReplyState::Pending {
+        return Some(answer_reply(client, id, &opened));
     }
     tokio::select! {
         waited = wait_until(client, id, until) => Some(match waited {
-            Ok(Some(hold)) => told(client, id, &hold),
-            Ok(None) => told(client, id, &opened),
+            Ok(Some(hold)) => answer_reply(client, id, &hold),
+            Ok(None) => answer_reply(client, id, &opened),
             Err(error) => failed(&error),
         }),
         () = cancelled.cancelled() => {
@@ -149,11 +150,11 @@ pub(super) async fn check(
             .parse()
             .map_err(|_| anyhow::anyhow!("`hold` is the id that ask_person returned: hold_…"))?;
         let hold = client.hold(id).await?;
-        if hold["state"] != "pending" {
-            return Ok(told(client, id, &hold));
+        if HoldReplyState::of(&hold) != HoldReplyState::Pending {
+            return Ok(answer_reply(client, id, &hold));
         }
         let decided = wait_until(client, id, until).await?;
-        Ok(told(client, id, decided.as_ref().unwrap_or(&hold)))
+        Ok(answer_reply(client, id, decided.as_ref().unwrap_or(&hold)))
     };
     tokio::select! {
         looked = looked => Some(looked.unwrap_or_else(|error: anyhow::Error| failed(&error))),
@@ -166,7 +167,7 @@ fn failed(error: &anyhow::Error) -> CallReply {
     CallReply::failed(format!("Nobody was asked, or nobody could say what was answered: {error:#}"))
 }
 
-fn told(client: &Client, id: HoldId, hold: &Value) -> CallReply {
+fn answer_reply(client: &Client, id: HoldId, hold: &Value) -> CallReply {
     let state = hold["state"].as_str().unwrap_or_default();
     let decision = &hold["decision"];
     let text = |value: &Value| value.as_str().map(visible);
@@ -179,14 +180,19 @@ fn told(client: &Client, id: HoldId, hold: &Value) -> CallReply {
         reason: text(&decision["reason"]),
         url: url.clone(),
     };
-    let words = match state {
-        "pending" => format!(
+    let words = match HoldReplyState::of(hold) {
+        HoldReplyState::Pending => format!(
             "Nobody has answered yet. The question stays open at {url}; look again with check_answer and the hold {id}. \
              Until then do not act as if somebody had agreed."
         ),
-        "approved" => format!("Approved by {}.", answer.by.as_deref().unwrap_or("a person")),
-        "answered" => lines(hold),
-        _ => unanswered(hold),
+        HoldReplyState::Approved => {
+            format!("Approved by {}.", answer.by.as_deref().unwrap_or("a person"))
+        }
+        HoldReplyState::Answered => lines(hold),
+        HoldReplyState::Denied
+        | HoldReplyState::Expired
+        | HoldReplyState::Cancelled
+        | HoldReplyState::Other => unanswered(hold),
     };
     // A reply without its structure would not fit the schema that we announced; it always can be written.
     let structured = serde_json::to_value(&answer).unwrap_or_default();
@@ -217,7 +223,7 @@ mod tests {
 
     fn reply(hold: Value) -> Value {
         let id = "hold_01jd3kq8v2m4x6z8a0c2e4g6j8".parse().unwrap();
-        serde_json::to_value(told(&client(), id, &hold)).unwrap()
+        serde_json::to_value(answer_reply(&client(), id, &hold)).unwrap()
     }
 
     #[test]

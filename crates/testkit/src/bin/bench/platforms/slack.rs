@@ -42,7 +42,7 @@ impl SlackHttp {
                     reply.bytes().await?;
                     return Ok(());
                 }
-                // No platform sends that much from one address; whoever fills the house here does.
+                // No platform sends that much from one address; the one who sets up this bench does.
                 429 if path == "events" => tokio::time::sleep(Duration::from_secs(1)).await,
                 status => return Err(format!("{path} was answered with {status}").into()),
             }

@@ -1,0 +1,28 @@
+// The words for calls that a person carries out on the page, in English.
+
+export const enPerform = {
+  "perform.by_hand": "Write the result yourself",
+  "perform.by_page": "Let the page do it",
+  "perform.preview": "What the agent gets",
+  "perform.missing": "There is nothing to give yet: do the step above first.",
+  "perform.refused": "The browser did not allow it. Allow it in the address bar and try again, or write the result yourself.",
+  "perform.confirm.note": "The agent asks you a yes-or-no question. Your word goes to the agent; it approves nothing else.",
+  "perform.yes": "Answer yes",
+  "perform.no": "Answer no",
+  "perform.input": "Your text",
+  "perform.input.note": "The agent asks you for a text.",
+  "perform.select.note": "The agent asks you to choose.",
+  "perform.file": "File",
+  "perform.file.note": "The agent asks for a file. You see what goes to the agent before it goes.",
+  "perform.file.binary": "This file is no text: only its name, type and size go to the agent.",
+  "perform.file.large": "This file has more than {bytes} bytes: only its name, type and size go to the agent.",
+  "perform.paste": "Read my clipboard",
+  "perform.paste.note": "The agent asks for what is in your clipboard. It is read when you press the button, and you can change it before it goes.",
+  "perform.copy": "Copy to my clipboard",
+  "perform.copy.note": "The agent asks you to put this text into your clipboard. Look at it before you paste it anywhere.",
+  "perform.copied": "Copied.",
+  "perform.location": "Find my location",
+  "perform.location.busy": "Looking…",
+  "perform.location.note": "The agent asks where you are. Your browser asks you first, and you see the position before it goes.",
+  "perform.location.rough": "Rounded to about a kilometre, as asked.",
+} as const;

@@ -1,0 +1,36 @@
+// The words of comments, notifications and kept views in English.
+
+export const enTalk = {
+  "comments.title": "Comments",
+  "comments.you": "to you",
+  "comments.say": "Say something to the others",
+  "comments.hint": "@id tells that person. It decides nothing, and no agent reads it.",
+  "comments.long": "{n} bytes too long",
+  "comments.send": "Comment",
+  "keys.comment": "Say something about it",
+  "inbox.mentioned": "a word for you",
+
+  "views.title": "Views",
+  "views.keep": "Keep this view",
+  "views.name": "A name for this view",
+  "views.save": "Keep",
+  "views.rename": "Rename",
+  "keys.views": "Keep this view, or change one",
+  "keys.view": "Go to a view",
+
+  "push.title": "Notices",
+  "push.what": "A notice says what kind of call waits and how dangerous it is, and nothing of the call itself.",
+  "push.on": "Tell me in this browser, also when the page is closed",
+  "push.off": "Stop telling me in this browser",
+  "push.desktop.on": "Tell me while this tab is hidden",
+  "push.desktop.off": "Stop telling me while this tab is hidden",
+  "push.none": "This server sends no notices to closed pages.",
+  "push.cannot": "This browser can only be told over https. On a phone, add the page to the home screen first.",
+  "push.blocked": "The browser does not let this page tell you anything. Allow it in the browser's settings.",
+  "push.trouble": "That did not work. Try again.",
+  "push.others": "Also told",
+  "push.unnamed": "A browser",
+  "push.remove": "Remove",
+  "push.asks": "It waits for your answer.",
+  "push.soon": "It expires soon, and waits for your answer.",
+};
