@@ -31,6 +31,14 @@ test("a grant is listed with what it covers, and revoked", async () => {
   await row.waitFor();
   assert.match(await row.innerText(), /sql_modify/);
   assert.match(await page.locator(".admin-panel").innerText(), /1 active/);
+  // What it would have let through, call by call.
+  await row.getByRole("button", { name: "What would it have covered?" }).click();
+  const matches = row.locator("[data-testid=matches]");
+  await matches.waitFor();
+  const told = await world.api("GET", `/v1/grants/${await row.getAttribute("data-grant")}/matches`);
+  assert.ok(told.count >= 1);
+  assert.ok((await matches.innerText()).includes(`covered ${told.count} of ${told.looked_at} calls`));
+  assert.equal(await matches.getByRole("link").count(), told.matches.length);
   await row.getByRole("button", { name: "Revoke" }).click();
   await page.locator("[data-grant][data-revoked=true], .admin-empty").first().waitFor();
   const { items } = await world.api("GET", "/v1/grants");
@@ -98,7 +106,7 @@ test("the audit log is searched, leads to the hold, and is verified", async () =
   await page.locator("[data-seq]").first().waitFor();
   await page.getByLabel("Search").fill(hold.id);
   await page.getByRole("button", { name: "Show", exact: true }).click();
-  const entry = page.locator("[data-seq]", { hasText: "hold_opened demo" });
+  const entry = page.locator("[data-seq]", { hasText: "hold opened demo" });
   await page.waitForFunction(() => document.querySelectorAll("[data-seq]").length === 1);
   await entry.locator("summary").click();
   await page.getByRole("button", { name: "Verify now" }).click();
@@ -121,6 +129,11 @@ test("figures, people, channels and what the rules would say", async () => {
   await page.getByLabel("Arguments (JSON)").fill('{"sql":"DELETE FROM orders WHERE status=1"}');
   await page.getByRole("button", { name: "Explain" }).click();
   await page.locator("[data-testid=explained][data-decision=ask]").waitFor();
+  assert.doesNotMatch(await page.locator("[data-testid=explained]").innerText(), /line 0/);
+  await page.getByRole("button", { name: "Compare" }).click();
+  const replay = await world.api("GET", "/v1/policy/replay?days=30");
+  await page.locator("[data-testid=replay]", { hasText: `${replay.calls} calls` }).waitFor();
+  assert.equal(await page.locator("[data-change]").count(), replay.changes.length);
   assert.match(await page.locator("[data-testid=explained]").innerText(), /changes to orders need a dba/);
 });
 
@@ -129,4 +142,7 @@ test("agents and their tools are listed as configured", async () => {
   await page.locator("[data-tool=sql_modify]").waitFor();
   const { items } = await world.api("GET", "/v1/agents");
   assert.equal(await page.locator("[data-tool]").count(), items.flatMap((agent) => agent.tools).length);
+  const modify = page.locator("[data-tool=sql_modify]");
+  await modify.getByText("What it takes").click();
+  assert.match(await modify.locator("details .fx-lines").innerText(), /"sql"/);
 });

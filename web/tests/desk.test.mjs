@@ -53,11 +53,48 @@ test("sections come by urgency, and in a section the least time left comes first
 });
 
 test("a hold moves up by itself when its time runs out", async () => {
-  const calm = await ask("calm", { expires_in_s: 303 });
-  const page = await openInbox();
+  const calm = await ask("calm", { expires_in_s: 4000 });
+  const page = await world.page();
+  // The page's own clock goes on as ours does, until it is told that an hour has passed.
+  await page.clock.install({ time: Date.now() });
+  await page.goto(world.url("/"));
   await page.locator('[data-section="mine"]').waitFor();
+  assert.equal(await page.locator('[data-section="soon"]').count(), 0);
+  await page.clock.fastForward(3_710_000);
   await page.locator('[data-section="soon"]').waitFor();
+  assert.equal(await page.locator('[data-section="mine"]').count(), 0);
   assert.deepEqual(await items(page), [calm.id]);
+});
+
+test("a snoozed hold is put last until its time, unless it is about to expire, and others see it as before", async () => {
+  const urgent = await ask("urgent", { expires_in_s: 2000 });
+  const later = await ask("later", { expires_in_s: 4000 });
+  const page = await openInbox();
+  await cardOf(page, urgent.id).waitFor();
+  await page.keyboard.press("z");
+  await page.locator('[data-section="snoozed"]').waitFor();
+  assert.deepEqual(await items(page), [later.id, urgent.id]);
+  assert.equal(await page.locator(".tabs .count").innerText(), "2", "it still waits, and is counted");
+  assert.deepEqual((await world.api("GET", "/v1/snoozes")).items.map((one) => one.hold), [urgent.id]);
+  await page.reload();
+  await page.locator('[data-section="snoozed"]').waitFor();
+  // The card says until when, and ends it.
+  await page.goto(world.url(`/holds/${urgent.id}`));
+  const card = cardOf(page, urgent.id);
+  await card.locator(".bar-more:not([disabled])").click();
+  await card.getByRole("button", { name: /^Show again \(snoozed until \d\d:\d\d\)/ }).click();
+  await page.locator('[data-section="snoozed"]').waitFor({ state: "detached" });
+  assert.deepEqual(await items(page), [urgent.id, later.id]);
+  await card.locator(".bar-more").click();
+  await card.getByRole("button", { name: "Snooze until tomorrow, 09:00" }).click();
+  await page.locator("[data-testid=toast]", { hasText: `${urgent.tag}: snoozed until` }).waitFor();
+  // What expires within five minutes is shown all the same.
+  const soon = await ask("soon", { expires_in_s: 250 });
+  await world.api("POST", `/v1/holds/${soon.id}/snooze`, { until: new Date(Date.now() + 3_600_000).toISOString() });
+  await page.reload();
+  await page.locator('[data-section="soon"]').waitFor();
+  assert.equal((await items(page))[0], soon.id);
+  for (const hold of [urgent, soon]) await world.api("DELETE", `/v1/holds/${hold.id}/snooze`);
 });
 
 test("identical calls are one row, and opened each shows its own digest", async () => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { assertAccessible } from "./axe.mjs";
 import { asPage, holdFor, openEveryTool } from "./every_tool.mjs";
 
 let world;
@@ -56,4 +57,29 @@ test("what became of calls like it is told with squares and the last reason", as
   assert.match(await fact.innerText(), /2 this week[\s\S]+1 approved, 1 denied[\s\S]+denied by Ana Ruiz:[\s\S]+not during the freeze/);
   assert.equal(await fact.locator(".past-denied").count(), 1);
   assert.equal(await fact.locator(".past-approved").count(), 1);
+});
+
+test("the form follows the tool's schema: what it takes besides can be added, and what it does not need left out", async () => {
+  const { page } = world;
+  const hold = await holdFor(world, "restart it");
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = page.locator(`article[data-hold="${hold.id}"]`);
+  await card.getByRole("button", { name: "Edit…" }).click();
+  const edit = card.locator("[data-edit]");
+  // The tool takes one of three ways, which the agent left out.
+  await edit.locator("[data-add-argument=how]").click();
+  const how = edit.locator("[data-argument=how]");
+  assert.match(await how.innerText(), /How it is restarted/);
+  assert.equal(await how.getByRole("radio").count(), 3);
+  assert.equal(await how.locator("input:checked").count(), 0, "nothing is preselected");
+  await how.getByRole("radio", { name: "gently" }).check();
+  assert.equal(await edit.locator("[data-argument=unit]").getByRole("button", { name: /Leave out/ }).count(), 0, "the tool needs it");
+  await edit.locator("[data-argument=wait_s]").getByRole("button", { name: "Leave out wait_s" }).click();
+  await edit.locator(".fx-removed", { hasText: "5" }).waitFor();
+  await assertAccessible(page, "editing by schema");
+  await card.locator("[data-look=done]").waitFor();
+  const request = page.waitForRequest(`**/v1/holds/${hold.id}/answer`);
+  await card.locator("[data-approve]:not([disabled])").click();
+  assert.deepEqual((await request).postDataJSON().answer.arguments, { unit: "web", how: "gently" });
+  await card.locator("[data-settled=approved]").waitFor();
 });

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, launch, lineWith, serveFrom, stopped } from "./harness.mjs";
+import { freePort, launch, lineWith, serveFrom, stopped, until } from "./harness.mjs";
 
 /** What each scenario says, and what of its call must be in plain sight: verb, amount and target. */
 export const CALLS = {
@@ -15,7 +15,7 @@ export const CALLS = {
   "open a ticket": { tool: "open_ticket", arguments: { project: "shop", title: "Refund order 7" }, verb: /^Send a POST request$/, shown: ["127.0.0.1", "/v1/shop/tickets"] },
   "clean up": { tool: "shell_cmd", arguments: { command: "rm -rf build && git push --force" }, verb: /^Run 2 shell commands$/, shown: ["deletes", "publishes"] },
   "list files": { tool: "shell_cmd", arguments: { argv: ["ls", "-l"] }, verb: /^Run 1 command$/, shown: ["ls"] },
-  "restart it": { tool: "restart", arguments: { unit: "web" }, verb: /^Run 1 command$/, shown: ["cat"] },
+  "restart it": { tool: "restart", arguments: { unit: "web", wait_s: 5 }, verb: /^Run 1 command$/, shown: ["cat"] },
   "where am I": { tool: "browser_location", arguments: { accuracy: "exact" }, verb: /^Do this yourself$/, shown: ["browser_location", 'accuracy: "exact"'] },
   "ask a person": { tool: "ask_person", arguments: { prompt: "Which region should the backup go to?", options: ["Europe", "Asia"] }, verb: /^Choose one of 2$/, shown: ["Which region should the backup go to?"] },
   "pay the bill": { tool: "office__create_payment", arguments: { amount: 1840, currency: "EUR", to: "Acme Parts", memo: "Invoice 2026-118, paid in full after the goods have arrived and were counted." }, verb: /^Call a tool, effect unknown$/, shown: ["office__create_payment", "amount=1840", "currency=EUR", "to=Acme Parts"] },
@@ -72,7 +72,7 @@ name = "restart"
 kind = "command"
 description = "Restarts a unit."
 argv = ["cat"]
-input_schema = { type = "object", properties = { unit = { type = "string" } } }
+input_schema = { type = "object", required = ["unit"], properties = { unit = { type = "string" }, how = { enum = ["now", "gently", "twice"], description = "How it is restarted." }, wait_s = { type = "integer" } } }
 [[tools]]
 name = "browser_location"
 kind = "client"
@@ -115,19 +115,22 @@ function toml(value) {
   return JSON.stringify(value);
 }
 
-const script = () =>
-  Object.entries(CALLS)
+const REASON = "The shop needs this. I have looked at it twice, and it is the right thing to do.";
+
+const script = (calls) =>
+  Object.entries(calls)
     .map(([says, call]) => {
-      return `[[turn]]\nwhen = { says = ${JSON.stringify(says)} }\ntext = "The shop needs this. I have looked at it twice, and it is the right thing to do."\ncalls = [{ tool = ${JSON.stringify(call.tool)}, arguments = ${toml(call.arguments)} }]\n[[turn]]\nwhen = { says = ${JSON.stringify(says)}, result_of = ${JSON.stringify(call.tool)} }\ntext = "I was told: {result}"\n`;
+      return `[[turn]]\nwhen = { says = ${JSON.stringify(says)} }\ntext = ${JSON.stringify(call.text ?? REASON)}\ncalls = [{ tool = ${JSON.stringify(call.tool)}, arguments = ${toml(call.arguments)} }]\n[[turn]]\nwhen = { says = ${JSON.stringify(says)}, result_of = ${JSON.stringify(call.tool)} }\ntext = "I was told: {result}"\n`;
     })
     .join("\n");
 
-export async function openEveryTool() {
+/** `calls`: further ones, by what is said; `text` is what the model says of its call. */
+export async function openEveryTool({ calls = {} } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "holdpoint-tools-"));
   const api = createServer((request, reply) => reply.end("{}")).listen(0, "127.0.0.1");
   await new Promise((done) => api.once("listening", done));
   await writeFile(join(folder, "holdpoint.toml"), CONFIG(await freePort(), api.address().port));
-  await writeFile(join(folder, "script.toml"), script());
+  await writeFile(join(folder, "script.toml"), script({ ...CALLS, ...calls }));
   await makeShop(folder);
   const server = spawn(process.env.HOLDPOINT_BIN, ["serve"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
   const browser = await launch();
@@ -176,11 +179,5 @@ export function asPage(page, method, path, body) {
 export async function holdFor(world, says) {
   const session = await asPage(world.page, "POST", "/v1/sessions", { agent: "billing-agent", title: says });
   await asPage(world.page, "POST", `/v1/sessions/${session.id}/messages`, { text: says });
-  for (let tries = 0; tries < 200; tries += 1) {
-    const list = await asPage(world.page, "GET", "/v1/holds?state=pending&limit=100");
-    const hold = list.items.find((one) => one.session === session.id);
-    if (hold) return hold;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`no hold for ${says}`);
+  return until(`a hold for "${says}"`, async () => (await asPage(world.page, "GET", "/v1/holds?state=pending&limit=100")).items.find((one) => one.session === session.id));
 }

@@ -7,12 +7,15 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
 const READY_MS_MOST = 30_000;
 const WAIT_MS_MOST = 15_000;
+// For what a test sets up and the product promises no time for: room enough on any busy machine, and still an end.
+const UNTIL_MS_MOST = 60_000;
 
-export async function open() {
+export async function open({ logIn = true } = {}) {
   const binary = process.env.HOLDPOINT_BIN;
   if (!binary) throw new Error("set HOLDPOINT_BIN to the holdpoint program that is to be tested");
   const data = await mkdtemp(join(tmpdir(), "holdpoint-web-"));
@@ -21,7 +24,7 @@ export async function open() {
   const browser = await launch();
   const world = new World(server, data, ready, browser);
   try {
-    await world.logIn();
+    if (logIn) await world.logIn();
   } catch (error) {
     // A program and a browser left behind would keep the test run from ending.
     await world.close();
@@ -50,6 +53,17 @@ export function lineWith(server, pattern) {
       done(found[0]);
     });
   });
+}
+
+/** What `look` tells, as soon as it is something. `what` says in the failure what was awaited. */
+export async function until(what, look) {
+  const end = Date.now() + UNTIL_MS_MOST;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`waited ${UNTIL_MS_MOST / 1000} s for ${what}`);
+    await pause(25);
+  }
 }
 
 class World {
@@ -117,6 +131,11 @@ class World {
   /** A hold that an outside program opens. */
   openHold(body) {
     return this.api("POST", "/v1/holds", body, this.ready.program_token);
+  }
+
+  /** The hold at which a session stands still. */
+  holdOf(session) {
+    return until(`a hold of the session ${session}`, async () => (await this.api("GET", "/v1/holds?state=pending&limit=100")).items.find((one) => one.session === session));
   }
 
   /** Says a scenario on the page and waits for its holds. Returns their cards. */
@@ -209,28 +228,61 @@ export async function assertShown(card, hold) {
 
 /** Fills a form by the hold's own schema, each kind of field in its own way. Returns what should have been sent. */
 export async function fillBySchema(card, hold) {
+  return fillFields(card, hold.schema?.properties ?? {}, "");
+}
+
+async function fillFields(card, properties, path) {
   const values = {};
-  for (const [name, schema] of Object.entries(hold.schema?.properties ?? {})) {
-    const field = card.locator(`[data-field="${name}"]`);
-    if (schema.type === "array" && schema.items?.enum) {
-      await field.locator("input[type=checkbox]").first().check();
-      values[name] = [schema.items.enum[0]];
-    } else if (schema.enum) {
-      await field.locator("input[type=radio]").first().check();
-      values[name] = schema.enum[0];
-    } else if (schema.type === "boolean") {
-      await field.locator("input[value=true]").check();
-      values[name] = true;
-    } else if (schema.type === "integer" || schema.type === "number") {
-      values[name] = Math.max(schema.minimum ?? 7, 7);
-      await field.locator("input").fill(String(values[name]));
-    } else if (schema.type === "object" || schema.type === "array") {
-      values[name] = schema.type === "array" ? [] : {};
-      await field.locator("textarea").fill(JSON.stringify(values[name]));
-    } else {
-      values[name] = schema.format === "email" ? "ana@example.org" : schema.format === "date" ? "2030-01-31" : "some text";
-      await field.locator("input, textarea").fill(values[name]);
+  for (const [name, schema] of Object.entries(properties)) values[name] = await fillField(card, card.locator(`[data-path="${path}${name}"]`), schema, `${path}${name}`);
+  return values;
+}
+
+async function fillField(card, field, schema, path) {
+  if (schema.type === "array" && schema.items?.enum) {
+    await field.locator("input[type=checkbox]").first().check();
+    return [schema.items.enum[0]];
+  }
+  if (schema.enum) {
+    await field.locator("input[type=radio]").first().check();
+    return schema.enum[0];
+  }
+  if (schema.type === "object" && schema.properties) return fillFields(card, schema.properties, `${path}/`);
+  if (schema.type === "array" && schema.items) return fillItems(card, field, schema.items, path);
+  if (schema.type === "boolean") {
+    await field.locator("input[value=true]").check();
+    return true;
+  }
+  if (schema.type === "object" || schema.type === "array") {
+    const value = schema.type === "array" ? [] : {};
+    await field.locator("textarea").fill(JSON.stringify(value));
+    return value;
+  }
+  const { typed, value } = simpleValue(schema);
+  await field.locator("input, textarea").first().fill(typed);
+  return schema.format === "date-time" ? field.evaluate((_, typed) => new Date(typed).toISOString().replace(".000Z", "Z"), typed) : value;
+}
+
+/** Two items, in their order. */
+async function fillItems(card, field, items, path) {
+  const values = [];
+  for (let at = 0; at < 2; at++) {
+    await field.locator("[data-add]").click();
+    if (items.properties) values.push(await fillFields(card, items.properties, `${path}/${at}/`));
+    else {
+      const { typed, value } = simpleValue(items, at);
+      await field.locator(".field-item").nth(at).locator("input, textarea").fill(typed);
+      values.push(value);
     }
   }
   return values;
+}
+
+/** What is typed into a field of one line, and what should be sent for it. A moment is typed in the reader's own time. */
+function simpleValue(schema, at = 0) {
+  if (schema.type === "integer" || schema.type === "number") {
+    const value = Math.min(Math.max(schema.minimum ?? 3, 3) + at, schema.maximum ?? Number.MAX_SAFE_INTEGER);
+    return { typed: String(value), value };
+  }
+  const text = { email: "ana@example.org", date: "2030-01-31", "date-time": "2030-01-31T09:30" }[schema.format] ?? `some text${at === 0 ? "" : ` ${at}`}`;
+  return { typed: text, value: text };
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { assertShown, cardOf, holdId, open } from "./harness.mjs";
+import { assertShown, cardOf, fillBySchema, holdId, open } from "./harness.mjs";
 
 let world;
 before(async () => {
@@ -195,6 +195,90 @@ test("every kind of field: the values arrive as typed, the secret is hidden, the
   });
   await card.locator("[data-settled=answered]").waitFor();
   assert.doesNotMatch(await page.innerText("body"), /canary-7431/);
+});
+
+const RELEASE = {
+  kind: "fill",
+  title: "Release",
+  schema: {
+    type: "object",
+    required: ["owner", "day", "storage", "steps"],
+    properties: {
+      owner: { type: "string", format: "email", title: "Owner" },
+      day: { type: "string", format: "date", title: "Day" },
+      moment: { type: "string", format: "date-time", title: "Not before" },
+      storage: {
+        type: "object",
+        title: "Storage",
+        required: ["bucket"],
+        properties: { bucket: { type: "string", minLength: 3 }, copies: { type: "integer", maximum: 5 }, region: { type: "object", properties: { zone: { enum: ["a", "b"] } } } },
+      },
+      steps: { type: "array", title: "Steps", minItems: 2, items: { type: "string" } },
+      hosts: { type: "array", title: "Hosts", items: { type: "object", required: ["name"], properties: { name: { type: "string" }, port: { type: "integer" } } } },
+      seats: { type: "array", items: { type: "integer" } },
+    },
+  },
+};
+
+for (const [where, options] of [["a desk", { timezoneId: "Asia/Shanghai" }], ["a phone, in Chinese", { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: "zh-CN", timezoneId: "America/New_York" }]]) {
+  test(`a nested group, lists, a date, a moment and an e-mail address arrive as typed: on ${where}`, async () => {
+    const hold = await world.openHold(RELEASE);
+    const page = await world.page(options);
+    await page.goto(world.url(`/holds/${hold.id}`));
+    const card = cardOf(page, hold.id);
+    const at = (path) => card.locator(`[data-path="${path}"]`);
+    const send = card.locator(".bar-in button.primary");
+    const wanted = await fillBySchema(card, hold);
+    // What is not even of the right form is told beside its field, before anything is sent.
+    await at("owner").locator("input").fill("ana");
+    await at("storage/copies").locator("input").fill("many");
+    let sent = 0;
+    page.on("request", (request) => (sent += request.url().endsWith("/answer") ? 1 : 0));
+    await send.click();
+    for (const path of ["owner", "storage/copies"]) assert.notEqual(await at(path).locator(".field-error").innerText(), "");
+    assert.equal(sent, 0);
+    // What only the server can judge is told beside its field, too, also inside of a group and for a list.
+    await at("owner").locator("input").fill(wanted.owner);
+    await at("storage/copies").locator("input").fill("9");
+    await at("storage/bucket").locator("input").fill("x");
+    for (let one = 0; one < wanted.steps.length - 1; one++) await at("steps").locator(".field-item button").last().click();
+    await send.click();
+    await card.locator("[data-code=answer_invalid]").waitFor();
+    assert.match(await at("storage/copies").locator(".field-error").innerText(), /5/);
+    assert.match(await at("storage/bucket").locator(".field-error").innerText(), /3/);
+    assert.match(await at("steps").locator(".field-error").last().innerText(), /2/);
+    assert.equal((await world.hold(hold.id)).state, "pending");
+    await at("storage/copies").locator("input").fill(String(wanted.storage.copies));
+    await at("storage/bucket").locator("input").fill(wanted.storage.bucket);
+    await at("steps").locator("[data-add]").click();
+    await at("steps").locator(".field-item input").last().fill(wanted.steps.at(-1));
+    await send.click();
+    await card.locator("[data-settled=answered]").waitFor();
+    assert.deepEqual((await world.hold(hold.id)).decision.fill, wanted);
+    // 2030-01-31 09:30 where the reader is.
+    assert.equal(wanted.moment, options.timezoneId === "Asia/Shanghai" ? "2030-01-31T01:30:00Z" : "2030-01-31T14:30:00Z");
+    assert.deepEqual(page.troubles, []);
+  });
+}
+
+test("an answered file is shown by its name", async () => {
+  const schema = { type: "object", required: ["invoice"], properties: { invoice: { type: "string", format: "file", title: "Invoice" } } };
+  const hold = await world.openHold({ kind: "fill", title: "Invoice", schema });
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  await card.locator("input[type=file]").setInputFiles({ name: "invoice 7.csv", mimeType: "text/csv", buffer: Buffer.from("id\n7\n") });
+  await card.locator("[data-chosen]").waitFor();
+  await card.locator(".bar-in button.primary").click();
+  await card.locator("[data-settled=answered]").waitFor();
+  const id = (await world.hold(hold.id)).decision.fill.invoice;
+  const shown = card.locator(`[data-file="${id}"]`).first();
+  await shown.waitFor();
+  assert.match(await shown.innerText(), /invoice 7\.csv/);
+  assert.ok(!(await card.locator("[data-answered]").innerText()).includes(id), "the name stands for the id");
+  await page.reload();
+  await shown.waitFor();
+  assert.deepEqual(page.troubles, []);
 });
 
 test("own words are taken where the hold allows them", async () => {

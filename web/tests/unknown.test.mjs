@@ -7,8 +7,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
-import { cardOf, freePort, holdId, launch, lineWith, serveFrom, stopped } from "./harness.mjs";
+import { cardOf, freePort, holdId, launch, lineWith, serveFrom, stopped, until } from "./harness.mjs";
 
 const CONFIG = (folder, port) => `
 [server]
@@ -84,7 +83,7 @@ test("a call that a crash interrupted is told as unknown, and settled by a perso
   await card.getByRole("button", { name: "Approve once" }).click();
   await card.locator("[data-outcome=executing]").waitFor();
   // That it runs is told before it has begun; a call that has not is simply started again.
-  while (!existsSync(join(folder, "begun"))) await setTimeout(20);
+  await until("the call to begin", () => existsSync(join(folder, "begun")));
 
   const gone = new Promise((done) => server.once("exit", done));
   server.kill("SIGKILL");
