@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { cardOf, open } from "./harness.mjs";
+import { cardOf, open, zoneAtHour } from "./harness.mjs";
 
 let world;
 before(async () => {
@@ -69,7 +69,7 @@ test("a hold moves up by itself when its time runs out", async () => {
 test("a snoozed hold is put last until its time, unless it is about to expire, and others see it as before", async () => {
   const urgent = await ask("urgent", { expires_in_s: 2000 });
   const later = await ask("later", { expires_in_s: 4000 });
-  const page = await openInbox();
+  const page = await openInbox({ timezoneId: zoneAtHour(12) });
   await cardOf(page, urgent.id).waitFor();
   await page.keyboard.press("z");
   await page.locator('[data-section="snoozed"]').waitFor();
@@ -95,6 +95,22 @@ test("a snoozed hold is put last until its time, unless it is about to expire, a
   await page.locator('[data-section="soon"]').waitFor();
   assert.equal((await items(page))[0], soon.id);
   for (const hold of [urgent, soon]) await world.api("DELETE", `/v1/holds/${hold.id}/snooze`);
+});
+
+test("a hold that is snoozed over midnight says the day on which it comes back", async () => {
+  const late = await ask("late in the evening", { expires_in_s: 90_000 });
+  const page = await world.page({ timezoneId: zoneAtHour(23) });
+  // The first half of that hour, so that midnight does not come in the middle of the test.
+  const now = new Date();
+  await page.clock.install({ time: now.getTime() - (now.getUTCMinutes() < 30 ? 0 : 1_800_000) });
+  await page.goto(world.url("/"));
+  const card = cardOf(page, late.id);
+  await card.waitFor();
+  await page.keyboard.press("z");
+  await page.locator('[data-section="snoozed"]').waitFor();
+  await card.locator(".bar-more:not([disabled])").click();
+  await card.getByRole("button", { name: /^Show again \(snoozed until \d{1,2} \p{L}+(?: \d{4})?, 00:\d\d\)/u }).click();
+  await page.locator('[data-section="snoozed"]').waitFor({ state: "detached" });
 });
 
 test("identical calls are one row, and opened each shows its own digest", async () => {
