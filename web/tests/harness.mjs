@@ -73,6 +73,16 @@ export async function until(what, look) {
   }
 }
 
+/** Closes pages that may be in the middle of a request which a test answers: that answer then goes nowhere, and is no failure. */
+export function closeContexts(contexts) {
+  return Promise.all(
+    contexts.map(async (context) => {
+      await Promise.all([context, ...context.pages()].map((routed) => routed.unrouteAll({ behavior: "ignoreErrors" })));
+      await context.close();
+    }),
+  );
+}
+
 class World {
   #storage;
   #contexts = [];
@@ -156,7 +166,7 @@ class World {
 
   /** After each test: a page left open would go on following events and slow down the next. */
   async closePages() {
-    await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+    await closeContexts(this.#contexts.splice(0));
   }
 
   async close() {

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asPage } from "./every_tool.mjs";
-import { freePort, launch, lineWith, serveFrom, stopped, until } from "./harness.mjs";
+import { closeContexts, freePort, launch, lineWith, serveFrom, stopped, until } from "./harness.mjs";
 
 const WAIT_MS_MOST = 15_000;
 
@@ -88,7 +88,7 @@ export class OwnServer {
   }
 
   async closePages() {
-    await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+    await closeContexts(this.#contexts.splice(0));
   }
 
   async close() {
