@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::call::Call;
 use crate::context::Context;
+use crate::decided::Decided;
 use crate::event::HoldEvent;
 use crate::grant::ClearedBy;
 use crate::hold::{Decision, Hold, HoldChange, HoldCommand, HoldOutcome, HoldState, Judgement};
@@ -14,6 +15,7 @@ use crate::person::{Audience, AuthenticatedPerson, PersonId};
 use crate::policy::{self, Facts};
 use crate::refusal::Refusal;
 use crate::session::audience_for;
+use crate::time::Timestamp;
 
 /// A hold that belongs to no session, and is a stream of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +85,24 @@ impl ExternalHold {
             }
             Err(refusal) => (events, Err(refusal)),
         }
+    }
+
+    /// The state after the event that opens it, for the commit that does.
+    pub fn open(hold: &Arc<Hold>, at: Timestamp) -> Decided<ExternalHold, HoldEvent> {
+        let opened = HoldEvent::Opened { hold: hold.clone() };
+        Decided::new(None, vec![opened], ExternalHold::begin(hold.clone()), at)
+    }
+
+    /// As [`ExternalHold::decide`], for a commit.
+    pub fn decide_shared(
+        self: &Arc<ExternalHold>,
+        command: &ExternalHoldCommand,
+        context: &Context<'_>,
+    ) -> (Decided<ExternalHold, HoldEvent>, Result<(), Refusal>) {
+        let (events, reply) = self.decide(command, context);
+        let mut next = ExternalHold::clone(self);
+        events.iter().for_each(|event| next.apply(event));
+        (Decided::new(Some(self.clone()), events, next, context.now), reply)
     }
 
     fn expiry(&self, context: &Context<'_>) -> Option<HoldEvent> {

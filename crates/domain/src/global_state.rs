@@ -1,12 +1,15 @@
 //! What concerns everybody: freezing, tokens.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use crate::decided::Decided;
 use crate::digest::Digest;
 use crate::event::{GlobalEvent, Token};
 use crate::id::{NodeId, TokenId};
 use crate::person::Actor;
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 
 /// The one switch that stops everything, and the tokens that open doors.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,6 +90,18 @@ impl GlobalState {
             GlobalCommand::Record(event) => Some(event.clone()),
         };
         Ok(event)
+    }
+
+    /// As [`GlobalState::decide`], for a commit. It exists from the beginning, also before its first event.
+    pub fn decide_shared(
+        before: Option<&Arc<GlobalState>>,
+        command: &GlobalCommand,
+        at: Timestamp,
+    ) -> Result<Option<Decided<GlobalState, GlobalEvent>>, Refusal> {
+        let mut next = before.map(|global| GlobalState::clone(global)).unwrap_or_default();
+        let Some(event) = next.decide(command)? else { return Ok(None) };
+        next.apply(&event);
+        Ok(Some(Decided::new(before.cloned(), vec![event], next, at)))
     }
 
     /// The state after one more event. It is not checked again: an event is a fact.

@@ -13,6 +13,7 @@ pub mod call;
 pub mod caption;
 pub mod context;
 pub mod credential;
+pub mod decided;
 pub mod digest;
 pub mod event;
 pub mod external_hold;

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[cfg(feature = "failpoints")]
 use domain::id::StreamId;
-use ports::durable::Durable;
-use ports::store::{Commit, CommitError, Committed, Entry};
+use ports::durable::{Durable, PreparedCommit};
+use ports::store::{CommitError, Committed, Entry};
 use tokio::sync::oneshot;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -59,7 +59,7 @@ impl Engine {
     pub(crate) async fn commit_and_follow_up<S: Stream>(
         &self,
         guard: LaneGuard<S>,
-        commit: Commit,
+        commit: PreparedCommit<S>,
         before: Option<Durable<S>>,
     ) -> Result<CommitResult<S>, Error> {
         let entry = commit.entry();
@@ -68,13 +68,12 @@ impl Engine {
         let (result_sender, result_receiver) = oneshot::channel();
         let in_flight = InFlight {
             engine: self.clone(),
-            before: before.clone(),
+            before,
             entry,
             pending: Some(Pending { guard, result_sender }),
             _counted: self.0.tasks.token(),
         };
-        let store = &*self.0.store;
-        Durable::enqueue(store, before.as_ref(), commit, move |result| in_flight.on_result(result));
+        commit.enqueue(&*self.0.store, move |result| in_flight.on_result(result));
         let unsettled = || Error::Unavailable("the change could not be made; try again".into());
         result_receiver.await.unwrap_or_else(|_| Err(unsettled()))
     }

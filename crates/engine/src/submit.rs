@@ -10,8 +10,8 @@ use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Session};
 use domain::time::Timestamp;
-use ports::durable::Durable;
-use ports::store::{Commit, KeptReply};
+use ports::durable::{CommitParts, Durable, PreparedCommit};
+use ports::store::KeptReply;
 
 use crate::changed_tools::ToolRechecks;
 use crate::commit::{CommitResult, WhyDecideAgain};
@@ -118,17 +118,19 @@ impl Engine {
         for _ in 0..self.0.limits.commit_attempts {
             let before = self.load_in(&mut guard).await?;
             let basis = DecisionBasis { global: self.global_state(), now: self.now() };
-            let decided = S::decide(self, id, before.as_ref().map(Durable::state), command, &basis);
-            let StreamDecision { events, next: Some(next), reply } = decided else {
+            let StreamDecision { decided, reply } =
+                S::decide(self, id, before.as_ref().map(Durable::state), command, &basis);
+            let Some(decided) = decided else {
                 // Another node may have changed it: that there is nothing to do is believed only of what is
                 // on disk.
                 if self.read_newer(&mut guard).await? {
                     continue;
                 }
-                let reply = decided.reply?;
+                let reply = reply?;
                 let state = before.ok_or(Refusal::Overtaken)?.state().clone();
                 return Ok(Submitted { state, reply });
             };
+            let (events, next) = (decided.events(), decided.next().clone());
             if events.is_empty() {
                 if self.read_newer(&mut guard).await? {
                     continue;
@@ -138,8 +140,8 @@ impl Engine {
                 let state = before.map_or(next, |before| before.state().clone());
                 return Ok(Submitted { state, reply: reply? });
             }
-            S::before_commit(self, &events, &next).await;
-            let rows = S::rows(self, before.as_deref(), &events, &next, &basis);
+            S::before_commit(self, events, &next).await;
+            let rows = S::rows(self, before.as_deref(), events, &next, &basis);
             let kept = match (&reply, keep) {
                 (Ok(reply), Some(keep)) => {
                     let submitted = Submitted { state: next.clone(), reply: reply.clone() };
@@ -147,18 +149,19 @@ impl Engine {
                 }
                 _ => None,
             };
-            let commit = Commit {
+            let parts = CommitParts {
                 id: CommitId::new(basis.now.as_ms(), self.0.rng.bits()),
                 rows: rows.stream,
-                expected: before.as_ref().map_or(0, |before| before.version()),
                 global_version: rows.relies_on_global.then_some(basis.global.version),
-                events: Arc::new(events.into_iter().map(S::journal_event).collect()),
-                at: basis.now,
                 actor: actor.clone(),
                 // mutant: reply-not-kept
                 reply: kept,
                 outbox: rows.outbox,
                 write_before: rows.write_before,
+            };
+            let Ok(commit) = PreparedCommit::decided(before.as_ref(), decided, parts) else {
+                guard.mark_stale();
+                continue;
             };
             // mutant: acknowledged-from-memory
             match self.commit_and_follow_up(guard, commit, before).await? {

@@ -10,6 +10,8 @@
 //! stands on. With the feature `test-support`, which nothing that ships enables, tests can assume that a
 //! state is durable.
 
+mod prepared_commit;
+
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -22,10 +24,14 @@ use domain::id::{CallId, CommitId, NodeId, StreamId};
 use domain::secret::{NotUnsealed, Sealed};
 use domain::session::Session;
 
-use crate::store::{Commit, CommitError, Committed, Entry, Store, StoreError};
+pub use prepared_commit::{CommitParts, PreparedCommit};
+
+use crate::store::{Committed, Entry, Store, StoreError};
 
 /// The state of a stream, as its entries tell it. The three kinds of streams have one, and nothing else.
-pub trait Replay: sealed::StreamState + Clone + Send + Sync + 'static {
+pub trait Replay:
+    sealed::StreamState + Clone + PartialEq + fmt::Debug + Send + Sync + 'static
+{
     /// What can happen in such a stream.
     type Event: Clone + Send + Sync;
 
@@ -213,29 +219,6 @@ impl<S: Replay> Durable<S> {
                 return Ok(newest);
             }
         }
-    }
-
-    /// Queues a commit that was decided on `before`. `done` hears of the new state when the store has it; for
-    /// when and how it is called see [`Store::enqueue`].
-    pub fn enqueue(
-        store: &dyn Store,
-        before: Option<&Durable<S>>,
-        commit: Commit,
-        done: impl FnOnce(Result<(Durable<S>, Committed), CommitError>) + Send + 'static,
-    ) {
-        let version = before.map_or(0, |before| before.version());
-        if version != commit.expected {
-            return done(Err(CommitError::Conflict { actual: version }));
-        }
-        // Made here and not in `done`, which runs on the thread that writes.
-        let entry = commit.entry();
-        let next = match S::replay(entry.stream, before.map(|before| &**before), &[entry]) {
-            Ok(Some(state)) => Durable(Arc::new(state)),
-            Ok(None) => return done(Err(CommitError::Conflict { actual: version })),
-            Err(error) => return done(Err(error.into())),
-        };
-        // mutant: effect-before-intent
-        store.enqueue(commit, Box::new(move |fate| done(fate.map(|committed| (next, committed)))));
     }
 
     /// The state after one commit, if the store has that commit: for one whose fate was unknown.

@@ -7,17 +7,19 @@ use super::report::Recovered;
 use super::{CallState, HoldSpec, RuledTurn, RunStatus, Session};
 use crate::call::Call;
 use crate::context::{Context, WhilePending};
+use crate::decided::Decided;
 use crate::event::{HoldEvent, SessionEvent};
 use crate::hold::{
     CancelReason, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState, Question,
     tag_of,
 };
-use crate::id::{CallId, GrantId, HoldId, RunId};
+use crate::id::{CallId, GrantId, HoldId, RunId, SessionId};
 use crate::limits::QUEUED_MESSAGES_MAX;
 use crate::message::Message;
 use crate::outcome::Outcome;
 use crate::person::{Actor, AuthenticatedPerson};
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 
 /// What a session is told to do.
 #[expect(clippy::large_enum_variant, reason = "made, looked at once and dropped")]
@@ -164,6 +166,27 @@ impl Session {
             other => other,
         });
         SessionDecision { events: draft.events, next: draft.next, reply }
+    }
+
+    /// The state after its first events, for the commit that opens it.
+    pub fn open(
+        id: SessionId,
+        events: Vec<SessionEvent>,
+        at: Timestamp,
+    ) -> Decided<Session, SessionEvent> {
+        let mut session = Session::begin(id);
+        events.iter().for_each(|event| session.apply(event, at));
+        Decided::new(None, events, session, at)
+    }
+
+    /// As [`Session::decide`], for a commit.
+    pub fn decide_shared(
+        self: &Arc<Session>,
+        command: &Command,
+        context: &Context<'_>,
+    ) -> (Decided<Session, SessionEvent>, Result<SessionReply, Refusal>) {
+        let SessionDecision { events, next, reply } = self.decide(command, context);
+        (Decided::new(Some(self.clone()), events, next, context.now), reply)
     }
 }
 

@@ -62,19 +62,15 @@ impl Stream for ExternalHold {
                         reason: freeze.reason.clone(),
                     });
                 }
-                let events = vec![HoldEvent::Opened { hold: Arc::clone(hold) }];
-                let next = Some(Arc::new(ExternalHold::begin(Arc::clone(hold))));
-                StreamDecision { events, next, reply: Ok(()) }
+                let decided = Some(ExternalHold::open(hold, basis.now));
+                StreamDecision { decided, reply: Ok(()) }
             }
             (ExternalHoldInput::Open(_), Some(_)) => StreamDecision::refused(Refusal::Overtaken),
             (ExternalHoldInput::Do(_), None) => {
                 StreamDecision::refused(Refusal::NotFound { what: "hold" })
             }
             (ExternalHoldInput::Do(command), Some(outside)) => {
-                let (events, reply) = engine.decide_external(outside, command, basis);
-                let mut next = ExternalHold::clone(outside);
-                events.iter().for_each(|event| next.apply(event));
-                StreamDecision { events, next: Some(Arc::new(next)), reply }
+                engine.decide_external(outside, command, basis)
             }
         }
     }
@@ -120,10 +116,10 @@ impl Stream for ExternalHold {
 impl Engine {
     fn decide_external(
         &self,
-        outside: &ExternalHold,
+        outside: &Arc<ExternalHold>,
         command: &ExternalHoldCommand,
         basis: &DecisionBasis,
-    ) -> (Vec<HoldEvent>, Result<(), Refusal>) {
+    ) -> StreamDecision<ExternalHold> {
         let tool_of = |_: &str| None;
         let rng = || self.0.rng.bits();
         let context = Context {
@@ -141,6 +137,7 @@ impl Engine {
             expires_ms: self.0.policy.default_expires_ms(),
             rng: &rng,
         };
-        outside.decide(command, &context)
+        let (decided, reply) = outside.decide_shared(command, &context);
+        StreamDecision { decided: Some(decided), reply }
     }
 }

@@ -54,16 +54,11 @@ impl Stream for GlobalState {
         _: GlobalId,
         before: Option<&Arc<GlobalState>>,
         command: &GlobalCommand,
-        _: &DecisionBasis,
+        basis: &DecisionBasis,
     ) -> StreamDecision<GlobalState> {
-        let mut next = before.map(|global| GlobalState::clone(global)).unwrap_or_default();
-        match next.decide(command) {
+        match GlobalState::decide_shared(before, command, basis.now) {
             Err(refusal) => StreamDecision::refused(refusal),
-            Ok(None) => StreamDecision { events: Vec::new(), next: None, reply: Ok(()) },
-            Ok(Some(event)) => {
-                next.apply(&event);
-                StreamDecision { events: vec![event], next: Some(Arc::new(next)), reply: Ok(()) }
-            }
+            Ok(decided) => StreamDecision { decided, reply: Ok(()) },
         }
     }
 

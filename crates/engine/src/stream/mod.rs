@@ -10,6 +10,7 @@ use std::future::Future;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use domain::decided::Decided;
 use domain::global_state::GlobalState;
 use domain::hold::Hold;
 use domain::id::{HoldId, StreamId};
@@ -95,17 +96,16 @@ pub(crate) struct DecisionBasis {
     pub(crate) now: Timestamp,
 }
 
-/// Events to write and the state that they lead to. Both an event and a refusal may come of one command: an
-/// answer that is too late makes the expiry happen.
+/// What comes of a command. Both events and a refusal may: an answer that is too late makes the expiry happen.
 pub(crate) struct StreamDecision<S: Stream> {
-    pub(crate) events: Vec<S::Event>,
-    pub(crate) next: Option<Arc<S>>,
+    /// `None`: there is nothing to write, and no state that it would lead to.
+    pub(crate) decided: Option<Decided<S, S::Event>>,
     pub(crate) reply: Result<S::Reply, Refusal>,
 }
 
 impl<S: Stream> StreamDecision<S> {
     pub(crate) fn refused(refusal: Refusal) -> StreamDecision<S> {
-        StreamDecision { events: Vec::new(), next: None, reply: Err(refusal) }
+        StreamDecision { decided: None, reply: Err(refusal) }
     }
 }
 

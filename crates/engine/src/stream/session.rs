@@ -60,10 +60,8 @@ impl Stream for Session {
     ) -> StreamDecision<Session> {
         match (command, before) {
             (SessionCommand::Open(events), None) => {
-                let mut session = Session::begin(id);
-                events.iter().for_each(|event| session.apply(event, basis.now));
-                let (events, next) = (events.clone(), Some(Arc::new(session)));
-                StreamDecision { events, next, reply: Ok(SessionReply::Done) }
+                let decided = Some(Session::open(id, events.clone(), basis.now));
+                StreamDecision { decided, reply: Ok(SessionReply::Done) }
             }
             (SessionCommand::Open(_), Some(_)) => StreamDecision::refused(Refusal::Overtaken),
             (SessionCommand::Do { .. }, None) => {
@@ -131,7 +129,7 @@ impl Stream for Session {
 impl Engine {
     fn decide(
         &self,
-        session: &Session,
+        session: &Arc<Session>,
         command: &Command,
         rechecks: &ToolRechecks,
         basis: &DecisionBasis,
@@ -158,12 +156,11 @@ impl Engine {
             expires_ms: self.expires_ms(session.home.as_ref()),
             rng: &rng,
         };
-        let domain::session::SessionDecision { events, next, reply } =
-            session.decide(command, &context);
-        if !may_begin && next.pending_work_iter().next().is_some() {
+        let (decided, reply) = session.decide_shared(command, &context);
+        if !may_begin && decided.next().pending_work_iter().next().is_some() {
             self.wake_when_leased(session.id);
         }
-        StreamDecision { events, next: Some(Arc::new(next)), reply }
+        StreamDecision { decided: Some(decided), reply }
     }
 }
 

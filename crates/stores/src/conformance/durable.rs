@@ -1,10 +1,14 @@
 //! What a store acknowledged or gives back is durable, and nothing else is.
 
+use std::sync::Arc;
+
 use domain::event::{Event, SessionEvent};
-use domain::id::StreamId;
+use domain::global_state::{GlobalCommand, GlobalState};
+use domain::id::{CommitId, StreamId};
 use domain::session::Session;
-use ports::durable::{Durable, Replay as _};
-use ports::store::{Commit, CommitError, Store};
+use domain::time::Timestamp;
+use ports::durable::{CommitParts, Durable, PreparedCommit, Replay as _};
+use ports::store::{Commit, CommitError, Store, StreamRows};
 use tokio::sync::oneshot;
 
 use super::Opener;
@@ -16,7 +20,8 @@ async fn committed(
     commit: Commit,
 ) -> Result<Durable<Session>, CommitError> {
     let (told, fate) = oneshot::channel();
-    Durable::enqueue(store, before, commit, |fate| drop(told.send(fate)));
+    let prepared = PreparedCommit::replayed(before, commit)?;
+    prepared.enqueue(store, |fate| drop(told.send(fate)));
     fate.await.expect("the store tells what became of it").map(|(state, _)| state)
 }
 
@@ -53,4 +58,44 @@ pub async fn i01_only_what_the_store_acknowledged_is_durable(open: &Opener) {
     let read = opened.read_on(&*store, stream, 1).await.unwrap();
     let loaded = Durable::<Session>::load(&*store, stream).await.unwrap().expect("it is there");
     assert_eq!((&*read, &*loaded), (&stage.session, &stage.session));
+}
+
+pub async fn i01_a_decision_counts_only_on_the_state_that_is_on_record(open: &Opener) {
+    let store = open(node(1));
+    let global = StreamId::Global;
+    let loaded = Durable::<GlobalState>::load(&*store, global).await.unwrap();
+    let before = loaded.expect("it is there from the beginning");
+    let freeze = GlobalCommand::Freeze { by: person("ana"), reason: "drill".into() };
+    let at = Timestamp::from_ms(1_000);
+    let decide = |state: &Arc<GlobalState>| {
+        GlobalState::decide_shared(Some(state), &freeze, at).unwrap().expect("it freezes")
+    };
+    let parts = || CommitParts {
+        id: CommitId::new(1_000, 1),
+        rows: StreamRows::Global,
+        global_version: None,
+        actor: person("ana"),
+        reply: None,
+        outbox: Vec::new(),
+        write_before: None,
+    };
+    // The same in every member, and still nobody knows where it came from.
+    let equal = Arc::new(GlobalState::clone(&before));
+    for (basis, decided, why) in [
+        (Some(&before), decide(&equal), "another state"),
+        (None, decide(before.state()), "a state where the stream is to begin"),
+    ] {
+        let refused = PreparedCommit::decided(basis, decided, parts());
+        assert!(matches!(refused, Err(CommitError::Conflict { .. })), "{why}: {refused:?}");
+    }
+
+    let decided = decide(before.state());
+    let foretold = decided.next().clone();
+    let prepared = PreparedCommit::decided(Some(&before), decided, parts()).unwrap();
+    let (told, fate) = oneshot::channel();
+    prepared.enqueue(&*store, |fate| drop(told.send(fate)));
+    let (next, _) = fate.await.expect("the store tells what became of it").unwrap();
+    assert!(Arc::ptr_eq(next.state(), &foretold), "it is not worked out again");
+    let read = before.read_on(&*store, global, 10).await.unwrap();
+    assert_eq!((&*read, read.frozen.is_some()), (&*next, true));
 }

@@ -66,7 +66,8 @@ macro_rules! store_conformance {
                 commits_are_told_in_the_order_of_the_journal,
                 runs_lead_to_their_session, a_follower_misses_nothing,
                 an_event_of_another_stream_is_refused;
-            durable: i01_only_what_the_store_acknowledged_is_durable;
+            durable: i01_only_what_the_store_acknowledged_is_durable,
+                i01_a_decision_counts_only_on_the_state_that_is_on_record;
             lists: i30_everybody_sees_their_own_and_nothing_else, pages_have_no_gaps,
                 filters_and_counts_agree, sessions_are_found_at_their_home, i29_what_is_due_is_found, what_is_owed_is_found,
                 grants_are_seen_by_those_concerned;
