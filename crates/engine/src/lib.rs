@@ -6,60 +6,22 @@
 //! never a wrong decision, and any number of nodes may do the same over one store.
 
 mod accounts;
-mod announce;
-mod answer;
-mod api_keys;
-mod asked_before;
-mod branch;
-mod call_title;
-mod changed_tools;
-mod chat_records;
+mod calls;
 mod clock;
-mod comment;
-mod commit;
-mod delivery_failures;
-mod deltas;
-mod dispatch;
-mod edit_preview;
+mod commands;
 mod effects;
 mod error;
-mod external_hold;
-#[cfg(feature = "failpoints")]
-mod failpoint_names;
-mod figures;
-mod files;
-mod global_state;
-mod held_back;
-mod hold_command;
-mod inbox;
+mod follow;
 mod lane;
 mod limits;
-mod mcp_connections;
-mod nested_hold;
-mod others;
-mod own_notes;
 mod push;
-mod read;
 mod records;
-mod recover;
-mod retention;
+mod reports;
 mod retry;
-mod rule_study;
-mod ruling;
-mod saved_views;
-mod secret_reveal;
 mod secrets;
-mod session;
 mod shutdown;
-mod snooze;
 mod spawn;
-mod story;
 mod stream;
-mod submit;
-mod timers;
-mod tools;
-mod watch;
-mod write_before;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -83,31 +45,41 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
+use calls::tools::Tools;
+use effects::dispatch::AtWork;
+use effects::held_back::HeldBackSessions;
+use effects::recover::Recovering;
+use effects::timers::Timers;
+use follow::deltas::Live;
+use follow::watch::Bus;
+use lane::lanes::Lanes;
+use records::files::Uploads;
+
 pub use accounts::{Caller, LOGIN_MS, MintedToken, NewToken};
-pub use answer::Answering;
-pub use asked_before::{AskedBefore, DAY_MS, LastDenial, OutcomeCounts, RecentCounts};
-pub use chat_records::ChatRecords;
+pub use calls::edit_preview::EditPreview;
 pub use clock::{SystemClock, SystemRng};
-pub use delivery_failures::{ChannelFailure, Undelivered};
-pub use deltas::Spoken;
-pub use edit_preview::EditPreview;
+pub use commands::answer::Answering;
+pub use commands::external_hold::{NewAudience, NewHold, Reported};
+pub use commands::session::{MessageReceipt, NewMessage, NewSession};
 pub use error::Error;
-pub use external_hold::{NewAudience, NewHold, Reported};
-pub use figures::{DayFigures, Figures, PersonFigures, Quantiles};
-pub use files::{FileBytes, FileError, Upload};
-pub use inbox::{HoldFilter, InboxCounts, InboxSection};
+pub use follow::deltas::Spoken;
+pub use follow::inbox::{HoldFilter, InboxCounts, InboxSection};
+pub use follow::read::Until;
+pub use follow::watch::{Follow, Followed, Happening};
+pub use lane::submit::Keep;
 pub use limits::{EXPIRING_SOON_MS, Limits, REPLIES_KEPT_MS, REPLIES_ON_DISK_MS};
 pub use push::{NewSubscription, Subscription};
-pub use read::Until;
-pub use rule_study::{
+pub use records::chat_records::ChatRecords;
+pub use records::files::{FileBytes, FileError, Upload};
+pub use records::saved_views::SavedView;
+pub use records::snooze::Snooze;
+pub use reports::asked_before::{AskedBefore, DAY_MS, LastDenial, OutcomeCounts, RecentCounts};
+pub use reports::delivery_failures::{ChannelFailure, Undelivered};
+pub use reports::figures::{DayFigures, Figures, PersonFigures, Quantiles};
+pub use reports::rule_study::{
     Explained, GrantMatches, ImaginedCall, PolicyReplay, RulingChange, RulingName,
 };
-pub use saved_views::SavedView;
-pub use secret_reveal::Revealed;
-pub use session::{MessageReceipt, NewMessage, NewSession};
-pub use snooze::Snooze;
-pub use submit::Keep;
-pub use watch::{Follow, Followed, Happening};
+pub use secrets::reveal::Revealed;
 
 /// An agent as the configuration describes it, with its model and its tools at hand.
 pub struct AgentSetup {
@@ -151,28 +123,28 @@ pub(crate) struct EngineInner {
     pub(crate) people: People,
     pub(crate) policy: Policy,
     pub(crate) agents: HashMap<Arc<str>, AgentSetup>,
-    pub(crate) tools: tools::Tools,
+    pub(crate) tools: Tools,
     pub(crate) limits: Limits,
-    pub(crate) sessions: Arc<lane::Lanes<Session>>,
-    pub(crate) external_holds: Arc<lane::Lanes<ExternalHold>>,
-    pub(crate) global: Arc<lane::Lanes<GlobalState>>,
-    pub(crate) live: deltas::Live,
-    pub(crate) bus: watch::Bus,
-    pub(crate) timers: timers::Timers,
-    pub(crate) at_work: dispatch::AtWork,
+    pub(crate) sessions: Arc<Lanes<Session>>,
+    pub(crate) external_holds: Arc<Lanes<ExternalHold>>,
+    pub(crate) global: Arc<Lanes<GlobalState>>,
+    pub(crate) live: Live,
+    pub(crate) bus: Bus,
+    pub(crate) timers: Timers,
+    pub(crate) at_work: AtWork,
     pub(crate) thinking: Semaphore,
     pub(crate) executing: Semaphore,
-    pub(crate) recovering: recover::Recovering,
+    pub(crate) recovering: Recovering,
     pub(crate) tasks: TaskTracker,
     pub(crate) runtime: Handle,
     /// Closed exactly while the global state, as this node knows it, is frozen.
     pub(crate) start_gate: StartGate,
     /// Tasks that look after a thaw at what waited.
     pub(crate) waking: tokio::sync::watch::Sender<usize>,
-    pub(crate) held_back: held_back::HeldBackSessions,
+    pub(crate) held_back: HeldBackSessions,
     /// One more whenever this node is to take over what others left.
     pub(crate) takeovers: tokio::sync::watch::Sender<u64>,
-    pub(crate) uploads: files::Uploads,
+    pub(crate) uploads: Uploads,
     pub(crate) closing: shutdown::Closing,
     pub(crate) push: push::PushDesk,
 }
@@ -191,7 +163,7 @@ impl Engine {
     ) -> Result<Engine, Error> {
         let agents: HashMap<_, _> =
             setup.agents.into_iter().map(|agent| (agent.id.clone(), agent)).collect();
-        let tools = tools::Tools::new(setup.tools, toolboxes, agents.keys());
+        let tools = Tools::new(setup.tools, toolboxes, agents.keys());
         let thinking = Semaphore::new(setup.limits.thinking_at_once);
         let executing = Semaphore::new(setup.limits.executing_at_once);
         let engine = Engine(Arc::new(EngineInner {
@@ -204,24 +176,24 @@ impl Engine {
             policy: setup.policy,
             agents,
             tools,
-            sessions: Arc::new(lane::Lanes::new(setup.limits.cached_sessions)),
-            external_holds: Arc::new(lane::Lanes::new(setup.limits.cached_sessions)),
-            global: Arc::new(lane::Lanes::new(1)),
+            sessions: Arc::new(Lanes::new(setup.limits.cached_sessions)),
+            external_holds: Arc::new(Lanes::new(setup.limits.cached_sessions)),
+            global: Arc::new(Lanes::new(1)),
             limits: setup.limits,
-            live: deltas::Live::default(),
-            bus: watch::Bus::new(),
-            timers: timers::Timers::default(),
-            at_work: dispatch::AtWork::default(),
+            live: Live::default(),
+            bus: Bus::new(),
+            timers: Timers::default(),
+            at_work: AtWork::default(),
             thinking,
             executing,
-            recovering: recover::Recovering::default(),
+            recovering: Recovering::default(),
             tasks: TaskTracker::new(),
             runtime: Handle::current(),
             start_gate: StartGate::default(),
             waking: tokio::sync::watch::Sender::new(0),
-            held_back: held_back::HeldBackSessions::default(),
+            held_back: HeldBackSessions::default(),
             takeovers: tokio::sync::watch::Sender::new(0),
-            uploads: files::Uploads::default(),
+            uploads: Uploads::default(),
             closing: shutdown::Closing::default(),
             push: push::PushDesk::default(),
         }));

@@ -1,6 +1,6 @@
 //! Doors ask the engine and never the store: what is written past a commit is in no journal, and what is
 //! read past the engine is read by everybody. `Engine::store` is for the wiring and for tests. What a door may do
-//! with a store is in `engine/records.rs` and `engine/chat_records.rs`.
+//! with a store is in `engine/records/door_records.rs` and `engine/records/chat_records.rs`.
 //!
 //! The data that stores speak of (`Note`, `Entry`) is free; the trait and the way to one are not.
 

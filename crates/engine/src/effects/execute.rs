@@ -13,10 +13,10 @@ use ports::durable::{ClearedCall, Durable};
 use ports::start_gate::{FreezeLook, Start};
 use tokio_util::sync::CancellationToken;
 
-use crate::dispatch::Work;
-use crate::nested_hold::NestedHoldAsker;
+use crate::calls::nested_hold::NestedHoldAsker;
+use crate::effects::dispatch::Work;
 use crate::retry::store_backoff;
-use crate::secrets::scrubbed;
+use crate::secrets::references::scrubbed;
 use crate::{Engine, Error};
 
 /// A look at a store to which other nodes write, for an attempt that is about to begin.

@@ -12,7 +12,7 @@ use futures_util::FutureExt as _;
 use ports::model::{Delta, ModelError};
 use tokio_util::sync::CancellationToken;
 
-use crate::dispatch::Work;
+use crate::effects::dispatch::Work;
 use crate::{Engine, Error};
 
 /// What became of a turn.

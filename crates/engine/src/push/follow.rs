@@ -9,8 +9,8 @@ use ports::push::PushKind;
 use ports::store::{OutboxWrite, PutNote};
 
 use super::PLACE;
+use crate::follow::watch::{Follow, Followed, Happening};
 use crate::limits::{PUSH_NOTE_EVERY, STORE_RETRY_MAX};
-use crate::watch::{Follow, Followed, Happening};
 use crate::{Engine, Error};
 
 impl Engine {

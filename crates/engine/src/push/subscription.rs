@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{OWNERS, SUBSCRIPTIONS};
 use crate::accounts::Caller;
 use crate::limits::{PUSH_KEPT_MS, PUSH_NAME_BYTES_MAX, PUSH_SUBSCRIPTIONS_MAX};
-use crate::own_notes::prefix_of_own;
+use crate::records::own_notes::prefix_of_own;
 use crate::{Engine, Error};
 
 /// A browser that is to be told.

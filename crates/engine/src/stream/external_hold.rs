@@ -15,7 +15,7 @@ use ports::store::{Entry, StreamRows};
 use super::{DecisionBasis, Rows, Stream, StreamDecision};
 use crate::Engine;
 use crate::effects::callback_item;
-use crate::lane::Lanes;
+use crate::lane::lanes::Lanes;
 
 pub(crate) enum ExternalHoldInput<'a> {
     Open(&'a Arc<Hold>),
@@ -104,7 +104,7 @@ impl Stream for ExternalHold {
     }
 
     fn tell_story(&self, entry: &Entry) {
-        crate::story::tell_hold(entry, &self.hold);
+        crate::lane::story::tell_hold(entry, &self.hold);
     }
 
     fn follow_up(engine: &Engine, next: &Durable<ExternalHold>, _: &Entry) {

@@ -12,7 +12,7 @@ use ports::store::{Entry, StreamRows};
 
 use super::{DecisionBasis, Rows, Stream, StreamDecision};
 use crate::Engine;
-use crate::lane::Lanes;
+use crate::lane::lanes::Lanes;
 
 /// There is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ impl Stream for GlobalState {
     }
 
     fn tell_story(&self, entry: &Entry) {
-        crate::story::tell_global(entry);
+        crate::lane::story::tell_global(entry);
     }
 
     fn follow_up(engine: &Engine, _: &Durable<GlobalState>, entry: &Entry) {

@@ -24,7 +24,7 @@ pub(crate) use global::GlobalId;
 pub(crate) use session::SessionCommand;
 
 use crate::Engine;
-use crate::lane::Lanes;
+use crate::lane::lanes::Lanes;
 
 pub(crate) trait Stream: Replay {
     type Id: Copy + Eq + Hash + Display + Send + Sync + 'static;

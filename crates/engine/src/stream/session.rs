@@ -13,8 +13,8 @@ use ports::store::{Entry, SessionRow, StreamRows};
 
 use super::{DecisionBasis, Rows, Stream, StreamDecision};
 use crate::Engine;
-use crate::changed_tools::ToolRechecks;
-use crate::lane::Lanes;
+use crate::calls::changed_tools::ToolRechecks;
+use crate::lane::lanes::Lanes;
 
 pub(crate) enum SessionCommand<'a> {
     /// With its first events.
@@ -113,7 +113,7 @@ impl Stream for Session {
     }
 
     fn tell_story(&self, entry: &Entry) {
-        crate::story::tell_session(entry, self);
+        crate::lane::story::tell_session(entry, self);
     }
 
     fn follow_up(engine: &Engine, next: &Durable<Session>, _: &Entry) {

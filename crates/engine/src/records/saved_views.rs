@@ -7,7 +7,7 @@ use ports::store::PutNote;
 
 use crate::accounts::Caller;
 use crate::limits::{VIEW_NAME_BYTES_MAX, VIEW_QUERY_BYTES_MAX, VIEWS_MAX};
-use crate::own_notes::prefix_of_own;
+use crate::records::own_notes::prefix_of_own;
 use crate::{Engine, Error};
 
 const SHELF: &str = "views";

@@ -7,7 +7,7 @@ use domain::hold::{Hold, HoldCommand};
 use domain::id::HoldId;
 
 use crate::accounts::Caller;
-use crate::submit::Keep;
+use crate::lane::submit::Keep;
 use crate::{Engine, Error};
 
 impl Engine {

@@ -9,7 +9,7 @@ use domain::person::Actor;
 use domain::refusal::Refusal;
 use domain::session::{Command, Session, SessionReply};
 
-use crate::submit::{Keep, Submitted};
+use crate::lane::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
 impl Engine {

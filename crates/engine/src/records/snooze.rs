@@ -8,7 +8,7 @@ use ports::store::PutNote;
 
 use crate::accounts::Caller;
 use crate::limits::{SNOOZE_MS_MAX, SNOOZES_MAX};
-use crate::own_notes::prefix_of_own;
+use crate::records::own_notes::prefix_of_own;
 use crate::{Engine, Error};
 
 const SHELF: &str = "snoozes";

@@ -14,7 +14,7 @@ use domain::session::Session;
 use serde_json::{Value, json};
 
 use crate::accounts::Caller;
-use crate::session::NewSession;
+use crate::commands::session::NewSession;
 use crate::{Engine, Error};
 
 impl Engine {

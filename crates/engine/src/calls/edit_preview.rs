@@ -11,7 +11,7 @@ use domain::refusal::Refusal;
 
 use crate::accounts::Caller;
 use crate::limits::PREVIEW_WITHIN;
-use crate::secrets::SealedAnswer;
+use crate::secrets::references::SealedAnswer;
 use crate::{Engine, Error};
 
 /// A hold as it would be after an edit.

@@ -25,11 +25,11 @@ use ports::unpoisoned::Unpoisoned as _;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use crate::changed_tools::RECHECKS_MAX;
-use crate::dispatch::Work;
+use crate::calls::changed_tools::RECHECKS_MAX;
+use crate::effects::dispatch::Work;
 use crate::limits::{CRASHED_ATTEMPTS_MAX, LOOK_AFTER_CANCEL, LOOK_WITHIN, LOOKS_AT_ONCE};
 use crate::retry::store_backoff;
-use crate::secrets::{scrubbed, scrubber};
+use crate::secrets::references::{scrubbed, scrubber};
 use crate::{Engine, Error};
 
 /// Recovery that is still to be done.

@@ -16,10 +16,10 @@ use domain::person::Actor;
 use domain::session::{CallRecord, CallState, Command, Recovered, Session};
 use ports::tool_host::ToolHost;
 
-use crate::dispatch::Work;
+use crate::calls::ruling::{ToolInspection, inspect_call};
+use crate::calls::tools::ToolsNow;
+use crate::effects::dispatch::Work;
 use crate::retry::store_backoff;
-use crate::ruling::{ToolInspection, inspect_call};
-use crate::tools::ToolsNow;
 use crate::{Engine, Error};
 
 /// A tool that is another one after every look is not asked about for ever.

@@ -9,7 +9,7 @@ use domain::session::{PendingWork, Session};
 use ports::store::{Entry, HeardOfOthers};
 use tokio::sync::watch;
 
-use crate::dispatch::Work;
+use crate::effects::dispatch::Work;
 use crate::retry::store_backoff;
 use crate::{Engine, Error};
 

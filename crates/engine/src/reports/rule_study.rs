@@ -18,11 +18,11 @@ use domain::time::Timestamp;
 use ports::store::{Entry, HoldQuery};
 
 use crate::accounts::Caller;
-use crate::asked_before::DAY_MS;
+use crate::calls::ruling::inspect_call;
 use crate::limits::{
     ALIKE_LOOKED_AT, MATCHES_SHOWN, PREVIEW_WITHIN, REPLAY_PAGE, REPLAYED_COMMITS,
 };
-use crate::ruling::inspect_call;
+use crate::reports::asked_before::DAY_MS;
 use crate::{Engine, Error};
 
 /// A call that somebody thought up.

@@ -23,8 +23,8 @@ use domain::warning::{Warning, WarningKind};
 use ports::model::WrittenCall;
 use ports::tool_host::{PrepareError, Prepared, ToolHost};
 
-use crate::call_title::call_title;
-use crate::secrets::{scrubbed_preview, secrets_written, stream_of_secrets};
+use crate::calls::call_title::call_title;
+use crate::secrets::references::{scrubbed_preview, secrets_written, stream_of_secrets};
 use crate::{AgentSetup, Engine, Error};
 
 impl Engine {

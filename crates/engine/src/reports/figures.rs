@@ -10,8 +10,8 @@ use domain::time::Timestamp;
 use ports::store::{HoldFacts, HoldQuery, Viewer};
 
 use crate::accounts::Caller;
-use crate::asked_before::{DAY_MS, OutcomeCounts};
 use crate::limits::{FIGURES_LOOKED_AT, GLANCE_MS};
+use crate::reports::asked_before::{DAY_MS, OutcomeCounts};
 use crate::{Engine, Error};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

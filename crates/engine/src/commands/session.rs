@@ -14,8 +14,8 @@ use domain::session::{Command, Home, Session, SessionReply};
 use serde_json::Value;
 
 use crate::accounts::Caller;
+use crate::lane::submit::{Keep, Submitted};
 use crate::stream::SessionCommand;
-use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use ports::store::{CommitError, Committed, Entry};
 use tokio::sync::oneshot;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::lane::LaneGuard;
+use crate::lane::lanes::LaneGuard;
 use crate::retry::store_backoff;
 use crate::stream::Stream;
 use crate::{Engine, Error};
@@ -64,7 +64,7 @@ impl Engine {
     ) -> Result<CommitResult<S>, Error> {
         let entry = commit.entry();
         #[cfg(feature = "failpoints")]
-        crate::failpoint_names::before_commit(&entry);
+        crate::lane::failpoint_names::before_commit(&entry);
         let (result_sender, result_receiver) = oneshot::channel();
         let in_flight = InFlight {
             engine: self.clone(),
@@ -141,7 +141,7 @@ impl<S: Stream> InFlight<S> {
         #[cfg(feature = "failpoints")]
         let is_walked = matches!(self.entry.stream, StreamId::Session(_));
         #[cfg(feature = "failpoints")]
-        crate::failpoint_names::committed(&self.entry);
+        crate::lane::failpoint_names::committed(&self.entry);
         ports::failpoint!("followup.before_cache", if is_walked);
         next.becomes_newest(engine);
         guard.set(next.clone());

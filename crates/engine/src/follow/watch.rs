@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::accounts::Caller;
-use crate::deltas::{self, Ear, LiveDelta, Spoken, Upto};
+use crate::follow::deltas::{self, Ear, LiveDelta, Spoken, Upto};
 use crate::{Engine, Error};
 
 /// Entries that a slow follower may fall behind before it reads from the store again.

@@ -10,7 +10,7 @@ use domain::secret::{Sealed, SecretValue, referred};
 use serde_json::Value;
 
 use crate::accounts::Caller;
-use crate::secrets::stream_of_secrets;
+use crate::secrets::references::stream_of_secrets;
 use crate::{Engine, Error};
 
 /// One secret of a hold.

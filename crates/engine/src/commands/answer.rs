@@ -13,8 +13,8 @@ use domain::secret::Sealed;
 use domain::session::{Command, GivenAnswer, Session, SessionReply};
 
 use crate::accounts::Caller;
-use crate::secrets::SealedAnswer;
-use crate::submit::{Keep, Submitted};
+use crate::lane::submit::{Keep, Submitted};
+use crate::secrets::references::SealedAnswer;
 use crate::{Engine, Error};
 
 /// An answer as a door parsed it.
@@ -214,7 +214,7 @@ impl Engine {
         keep: Option<Keep<'_, Hold>>,
     ) -> Result<Arc<Hold>, Error> {
         let hold = self.may_cancel(caller, id).await?;
-        crate::session::at_most(
+        crate::commands::session::at_most(
             "reason",
             reason.as_deref().unwrap_or_default(),
             domain::limits::REASON_BYTES_MAX,

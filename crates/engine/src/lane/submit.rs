@@ -13,9 +13,9 @@ use domain::time::Timestamp;
 use ports::durable::{CommitParts, Durable, PreparedCommit};
 use ports::store::KeptReply;
 
-use crate::changed_tools::ToolRechecks;
-use crate::commit::{CommitResult, WhyDecideAgain};
-use crate::lane::LaneGuard;
+use crate::calls::changed_tools::ToolRechecks;
+use crate::lane::commit::{CommitResult, WhyDecideAgain};
+use crate::lane::lanes::LaneGuard;
 use crate::stream::{
     DecisionBasis, ExternalHoldInput, GlobalId, SessionCommand, Stream, StreamDecision,
 };

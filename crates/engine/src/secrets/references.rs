@@ -19,7 +19,7 @@ use domain::warning::{SecretGiven, Warning, WarningKind};
 use ports::durable::ClearedCall;
 use ports::tool_host::Prepared;
 
-use crate::api_keys::handed_over;
+use crate::secrets::api_keys::handed_over;
 use crate::{Engine, Error};
 
 /// An answer without its secrets, and those that have to be kept for it.

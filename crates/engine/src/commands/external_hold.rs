@@ -26,10 +26,10 @@ use ports::store::{HoldQuery, Viewer};
 use serde_json::{Value, json};
 
 use crate::accounts::Caller;
+use crate::commands::session::at_most;
+use crate::lane::submit::{Keep, Submitted};
 use crate::retry::store_backoff;
-use crate::session::at_most;
 use crate::stream::ExternalHoldInput;
-use crate::submit::{Keep, Submitted};
 use crate::{Engine, Error};
 
 /// Pending holds that are read at a time after a thaw.

@@ -1,0 +1,7 @@
+//! What the past tells: how much people are asked and how it ended, what went wrong in channels, and what a policy
+//! says of calls that were made. Read from holds and the log; nothing is stored.
+
+pub(crate) mod asked_before;
+pub(crate) mod delivery_failures;
+pub(crate) mod figures;
+pub(crate) mod rule_study;
