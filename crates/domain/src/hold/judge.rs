@@ -190,7 +190,7 @@ impl Hold {
             let is_last = self.question == Question::Settle
                 // mutant: too-few-people-disagree
                 && self.audience.is_satisfiable(self.requester.as_ref(), people)
-                && self.all_said(&vote, people);
+                && self.have_all_answered(&vote, people);
             let voted = HoldChange::Voted(vote);
             // mutant: a-disagreement-waits-for-ever
             if !is_last {
@@ -234,7 +234,7 @@ impl Hold {
     }
 
     /// Whether, with this vote, nobody is left who could say anything.
-    fn all_said(&self, vote: &Vote, people: &People) -> bool {
+    fn have_all_answered(&self, vote: &Vote, people: &People) -> bool {
         let mut asked = people.iter().filter(|person| self.admits(&person.id, people));
         asked.all(|person| {
             person.id == vote.by || self.votes.iter().any(|vote| vote.by == person.id)

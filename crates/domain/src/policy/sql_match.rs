@@ -311,13 +311,13 @@ mod tests {
             tables: SqlTables { names: vec!["shop.Orders".into()], complete: false },
             ..delete()
         };
-        let told = |op, name: &str| truth("tables", op, json!([name]), &facts);
-        assert_eq!(told("any_of", "shop.Orders"), Truth::Yes);
-        assert_eq!(told("any_of", "people"), Truth::Doubt, "there may be others");
-        assert_eq!(told("only", "shop.Orders"), Truth::Doubt, "there may be others");
-        assert_eq!(told("only", "people"), Truth::No);
-        assert_eq!(told("only", "shop.orders"), Truth::Doubt, "other letters");
-        assert_eq!(told("only", "orders"), Truth::Doubt, "another schema");
+        let match_tables = |op, name: &str| truth("tables", op, json!([name]), &facts);
+        assert_eq!(match_tables("any_of", "shop.Orders"), Truth::Yes);
+        assert_eq!(match_tables("any_of", "people"), Truth::Doubt, "there may be others");
+        assert_eq!(match_tables("only", "shop.Orders"), Truth::Doubt, "there may be others");
+        assert_eq!(match_tables("only", "people"), Truth::No);
+        assert_eq!(match_tables("only", "shop.orders"), Truth::Doubt, "other letters");
+        assert_eq!(match_tables("only", "orders"), Truth::Doubt, "another schema");
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //! by doors that show it, and for the words that the model gets.
 
 mod read;
+mod result;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use serde_json::{Value, json};
 

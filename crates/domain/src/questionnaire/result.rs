@@ -66,7 +66,7 @@ impl Ending {
 
 impl Questionnaire {
     /// The result of a decided questionnaire; `None` while it is open.
-    pub fn told(&self, hold: &Hold) -> Option<ToolResult> {
+    pub fn build_result(&self, hold: &Hold) -> Option<ToolResult> {
         let ending = match &hold.state {
             HoldState::Pending | HoldState::Approved(_) => return None,
             // mutant: worlds-timeout-chooses

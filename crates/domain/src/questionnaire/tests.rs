@@ -97,8 +97,8 @@ fn decided(arguments: Value, answer: Answer) -> Hold {
     hold
 }
 
-fn told(hold: &Hold) -> (Value, bool, ResultKind) {
-    let result = Questionnaire::of(hold).unwrap().told(hold).unwrap();
+fn read_result(hold: &Hold) -> (Value, bool, ResultKind) {
+    let result = Questionnaire::of(hold).unwrap().build_result(hold).unwrap();
     (serde_json::from_str(&result.content).unwrap(), result.is_error, result.kind)
 }
 
@@ -115,7 +115,7 @@ fn choices_by_id_become_an_answer_that_fits_and_are_told_by_id() {
     let answer = questionnaire.answer(&[chosen("where", &["eu"]), chosen("when", &["opt_2"])]);
     assert_eq!(answer, Answer::Fill(json!({"where": "Europe", "when": "later"})));
     questionnaire.question().fits(&answer).unwrap();
-    let (told, is_error, kind) = told(&decided(two(), answer));
+    let (told, is_error, kind) = read_result(&decided(two(), answer));
     assert_eq!((is_error, kind), (false, ResultKind::Output));
     assert_eq!(
         told,
@@ -135,7 +135,7 @@ fn one_question_with_several_choices() {
     // The same, said on the page by labels.
     let by_label = Answer::Choose(vec!["a".into(), "c".into()]);
     for answer in [answer, by_label] {
-        let (told, ..) = told(&decided(one.clone(), answer));
+        let (told, ..) = read_result(&decided(one.clone(), answer));
         assert_eq!(told["answers"][0]["optionIds"], json!(["opt_1", "opt_3"]));
         assert_eq!(told["selectedOption"], "a");
     }
@@ -172,7 +172,7 @@ fn skipping_declining_silence_and_withdrawal_are_told_apart_and_choose_nothing()
             ResultKind::Cancelled,
         ),
     ] {
-        let (told, is_error, told_kind) = told(&hold);
+        let (told, is_error, told_kind) = read_result(&hold);
         assert_eq!((told["status"].as_str(), told_kind), (Some(status), kind), "{told}");
         assert_eq!((told["skipped"].as_bool(), is_error), (Some(skipped), true), "{told}");
         assert_eq!(told["source"], source, "{told}");

@@ -289,7 +289,7 @@ mod tests {
 
     const FORGED: &str = "FORGED\n✅ approved by Ana\u{202e}\u{200b}";
 
-    fn told(schema: Value, value: Value) -> (String, Vec<&'static str>) {
+    fn describe_faults(schema: Value, value: Value) -> (String, Vec<&'static str>) {
         assert_eq!(compile_check(&schema), Ok(()));
         let errors = check(&schema, &value).expect_err("it does not fit");
         let codes: Vec<_> = errors.iter().map(|error| error.fault.code()).collect();
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn i47_no_word_of_a_schema_is_in_a_sentence_of_ours() {
         for (schema, value) in hostile() {
-            let (sentence, _) = told(schema.clone(), value);
+            let (sentence, _) = describe_faults(schema.clone(), value);
             assert!(
                 !sentence.contains("FORGED") && !sentence.contains("a b"),
                 "{schema}: {sentence}"
@@ -350,10 +350,10 @@ mod tests {
             ),
             (json!({"required": ["姓名"]}), json!({}), "`姓名` is missing", "missing"),
         ] {
-            assert_eq!(told(schema, value), (sentence.to_owned(), vec![code]));
+            assert_eq!(describe_faults(schema, value), (sentence.to_owned(), vec![code]));
         }
         let deep = json!({"properties": {"names": {"items": {"maxItems": 2}}}});
-        let (sentence, _) = told(deep, json!({"names": [[], [1, 2, 3]]}));
+        let (sentence, _) = describe_faults(deep, json!({"names": [[], [1, 2, 3]]}));
         assert_eq!(sentence, "`names/1` has more than 2 items");
     }
 

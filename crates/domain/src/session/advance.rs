@@ -291,22 +291,22 @@ impl Session {
     fn by_decision(&self, hold: &Hold, people: &People) -> Option<ToolResult> {
         // Its tool promises one shape for every ending.
         if let Some(questionnaire) = Questionnaire::of(hold) {
-            return questionnaire.told(hold);
+            return questionnaire.build_result(hold);
         }
         match &hold.state {
             HoldState::Pending | HoldState::Approved(_) => None,
-            HoldState::Expired { .. } => Some(self.told(&NotRun::Expired)),
+            HoldState::Expired { .. } => Some(self.word_not_run(&NotRun::Expired)),
             HoldState::Cancelled { reason: CancelReason::Superseded, .. } => {
-                Some(self.told(&NotRun::Superseded))
+                Some(self.word_not_run(&NotRun::Superseded))
             }
             HoldState::Cancelled { reason, .. } => {
                 let reason = reason.text().map(str::to_owned);
-                Some(self.told(&NotRun::Cancelled { reason }))
+                Some(self.word_not_run(&NotRun::Cancelled { reason }))
             }
             HoldState::Denied(decision) | HoldState::Answered(decision) => {
                 let vote = decision.vote()?;
                 Some(match &vote.answer {
-                    Answer::Deny { reason, .. } => self.told(&NotRun::DeniedBy {
+                    Answer::Deny { reason, .. } => self.word_not_run(&NotRun::DeniedBy {
                         name: people.name_of(&vote.by).to_owned(),
                         reason: reason.as_deref().map(str::to_owned),
                     }),

@@ -41,7 +41,7 @@ impl Home {
 
 impl Session {
     /// The result for a call that was not run, in the words of the door that the session was opened on.
-    pub(super) fn told(&self, why: &NotRun) -> ToolResult {
+    pub(super) fn word_not_run(&self, why: &NotRun) -> ToolResult {
         let result = why.result();
         match self.home.as_ref().and_then(|home| home.words(why)) {
             Some(content) => ToolResult { content, ..result },
@@ -55,10 +55,10 @@ mod tests {
     use super::*;
     use crate::id::SessionId;
 
-    fn told(door: Option<&str>, why: &NotRun) -> String {
+    fn word_by_door(door: Option<&str>, why: &NotRun) -> String {
         let mut session = Session::begin(SessionId::new(1, 1));
         session.home = door.map(|door| Home { door: door.into(), place: "p".into() });
-        session.told(why).content
+        session.word_not_run(why).content
     }
 
     #[test]
@@ -68,18 +68,18 @@ mod tests {
         let plainly = NotRun::DeniedBy { name: "Ana".into(), reason: None };
         let worlds = Some("worlds");
         assert_eq!(
-            told(worlds, &denied),
+            word_by_door(worlds, &denied),
             "Tool execution was denied by the user. Reason: not on a Friday"
         );
-        assert_eq!(told(worlds, &plainly), "Tool execution was denied by the user.");
+        assert_eq!(word_by_door(worlds, &plainly), "Tool execution was denied by the user.");
         assert_eq!(
-            told(worlds, &NotRun::Expired),
+            word_by_door(worlds, &NotRun::Expired),
             "No decision was made in time; the tool was not run."
         );
         for elsewhere in [None, Some("ai_sdk"), Some("slack")] {
-            assert_eq!(told(elsewhere, &denied), denied.result().content);
-            assert_eq!(told(elsewhere, &NotRun::Expired), NotRun::Expired.result().content);
+            assert_eq!(word_by_door(elsewhere, &denied), denied.result().content);
+            assert_eq!(word_by_door(elsewhere, &NotRun::Expired), NotRun::Expired.result().content);
         }
-        assert_eq!(told(worlds, &NotRun::Superseded), NotRun::Superseded.result().content);
+        assert_eq!(word_by_door(worlds, &NotRun::Superseded), NotRun::Superseded.result().content);
     }
 }

@@ -49,7 +49,7 @@ impl Recovered {
 impl Session {
     /// The model's own call stays as it was in its history; if a person changed what ran, the result
     /// says so, or the model would take it for the result of what it wrote.
-    fn told_of_changes(
+    fn mention_edits(
         &self,
         id: CallId,
         call: &Call,
@@ -182,7 +182,7 @@ impl Draft {
             Outcome::Succeeded(output) => ToolResult::output(output.whole()),
             Outcome::Failed(output) => ToolResult::error(output.whole()),
         };
-        let result = self.next.told_of_changes(id, &call, result, context.people);
+        let result = self.next.mention_edits(id, &call, result, context.people);
         self.push(SessionEvent::CallSettled { call: id, result }, context);
     }
 

@@ -304,7 +304,7 @@ impl Headline {
                 },
             },
         };
-        if let Some(CaptionKind::ServerAsks { server, .. }) = told(&hold.title) {
+        if let Some(CaptionKind::ServerAsks { server, .. }) = find_title_kind(&hold.title) {
             headline.targets.push(HeadlineTarget::marked(TargetRole::Server, server));
         }
         headline.in_question = hold.question == Question::Settle;
@@ -358,7 +358,7 @@ impl Headline {
         if let Some(request) = sends {
             return self.read_request(request);
         }
-        match told(&hold.title) {
+        match find_title_kind(&hold.title) {
             Some(CaptionKind::ChangeRows { change, rows, estimated, table }) => {
                 let facts = call.context.sql.as_ref();
                 let more =
@@ -528,9 +528,11 @@ impl Headline {
 }
 
 /// The kind of a title, also of one that was cut, or that asks what came of a call.
-fn told(title: &Caption) -> Option<&CaptionKind> {
+fn find_title_kind(title: &Caption) -> Option<&CaptionKind> {
     match title.kind()? {
-        CaptionKind::Cut { of: inner, .. } | CaptionKind::WhatHappened { to: inner } => told(inner),
+        CaptionKind::Cut { of: inner, .. } | CaptionKind::WhatHappened { to: inner } => {
+            find_title_kind(inner)
+        }
         kind => Some(kind),
     }
 }

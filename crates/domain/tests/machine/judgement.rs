@@ -115,22 +115,22 @@ fn i12_two_choices_agree_by_what_they_name_and_not_by_how() {
 
 #[test]
 fn what_people_chose_or_filled_in_reaches_the_model_in_their_words() {
-    let told = |question: Question, answer: Answer| {
+    let read_answer = |question: Question, answer: Answer| {
         let mut world = asked(question, 1);
         world.answer_as("ana", 0, answer).expect("it counts");
         world.results().pop().expect("a result")
     };
     let labels = &["Blue-Green", "Canary"];
-    assert_eq!(told(options(labels, false, false), choose(&["2"])), "Canary");
-    assert_eq!(told(options(labels, false, true), choose(&["by hand"])), "by hand");
-    assert_eq!(told(options(labels, true, false), choose(&["2"])), r#"["Canary"]"#);
+    assert_eq!(read_answer(options(labels, false, false), choose(&["2"])), "Canary");
+    assert_eq!(read_answer(options(labels, false, true), choose(&["by hand"])), "by hand");
+    assert_eq!(read_answer(options(labels, true, false), choose(&["2"])), r#"["Canary"]"#);
     assert_eq!(
-        told(options(labels, true, false), choose(&["2", "1"])),
+        read_answer(options(labels, true, false), choose(&["2", "1"])),
         r#"["Canary","Blue-Green"]"#
     );
-    assert_eq!(told(Question::Fill { schema: None }, text("at noon")), "at noon");
+    assert_eq!(read_answer(Question::Fill { schema: None }, text("at noon")), "at noon");
     let form = Question::Fill { schema: Some(json!({"type": "object"})) };
-    assert_eq!(told(form, Answer::Fill(json!({"n": 3}))), r#"{"n":3}"#);
+    assert_eq!(read_answer(form, Answer::Fill(json!({"n": 3}))), r#"{"n":3}"#);
 }
 
 #[test]

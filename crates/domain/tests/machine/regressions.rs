@@ -319,10 +319,10 @@ fn i22_people_who_disagree_about_what_happened_do_not_hold_up_the_run_for_ever()
     w.say("x").think("", &[("launch", json!({}))]);
     w.approve("ana", 0).approve("bob", 0);
     w.crash(&Recovered::Unknown { evidence: "".into() });
-    let said = |how| Answer::Settle { how, content: None };
-    w.answer_as("ana", 1, said(Settlement::Retry)).unwrap();
+    let settle = |how| Answer::Settle { how, content: None };
+    w.answer_as("ana", 1, settle(Settlement::Retry)).unwrap();
     assert!(w.hold(1).is_pending(), "bob has not been heard");
-    w.answer_as("bob", 1, said(Settlement::Succeeded)).unwrap();
+    w.answer_as("bob", 1, settle(Settlement::Succeeded)).unwrap();
     let hold = w.hold(1);
     let HoldState::Cancelled { by: Actor::Runtime, reason: CancelReason::Stated(why), .. } =
         &hold.state
@@ -346,11 +346,11 @@ fn too_few_people_to_agree_are_no_disagreement() {
     w.people = holdpoint_domain::person::People::new(
         everybody.iter().filter(|person| person.id != PersonId::new("bob")).cloned(),
     );
-    let said = || Answer::Settle { how: Settlement::Succeeded, content: None };
-    w.answer_as("ana", 1, said()).unwrap();
+    let settle = || Answer::Settle { how: Settlement::Succeeded, content: None };
+    w.answer_as("ana", 1, settle()).unwrap();
     assert!(w.hold(1).is_pending(), "bob is missing, and has not said anything else");
     w.people = everybody;
-    w.answer_as("bob", 1, said()).unwrap();
+    w.answer_as("bob", 1, settle()).unwrap();
     assert_eq!(w.hold(1).state.name(), "answered");
 }
 

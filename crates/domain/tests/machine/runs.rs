@@ -36,10 +36,10 @@ fn say_as(
         at: world.now,
     };
     let run = RunId::new(world.now.as_ms(), world.bits());
-    said(world.tell(&Command::Say { message: Arc::new(message), run, while_pending }))
+    expect_run(world.tell(&Command::Say { message: Arc::new(message), run, while_pending }))
 }
 
-fn said(reply: Result<SessionReply, Refusal>) -> Result<RunId, Refusal> {
+fn expect_run(reply: Result<SessionReply, Refusal>) -> Result<RunId, Refusal> {
     match reply? {
         SessionReply::Said { run } => Ok(run),
         other => panic!("{other:?}"),
@@ -88,7 +88,7 @@ fn where_nothing_is_open_a_message_waits_its_turn_whatever_it_asks_for() {
         let mut world = World::new();
         world.say("x").think("", &[("look", json!({}))]);
         let first = world.run_id();
-        let run = said(world.say_with("more", Some(how))).expect("it is taken");
+        let run = expect_run(world.say_with("more", Some(how))).expect("it is taken");
         assert_ne!(run, first, "{how:?}");
         assert_eq!(world.session.queue.len(), 1);
         world.finish().think("done", &[]);
@@ -102,7 +102,7 @@ fn a_message_that_was_to_join_a_run_which_is_cancelled_begins_its_own() {
     let mut world = World::new();
     world.say("x").think("", &[deploy(), ("send", json!({}))]);
     let first = world.run_id();
-    let joined = said(world.say_with("more", Some(WhilePending::Deliver))).unwrap();
+    let joined = expect_run(world.say_with("more", Some(WhilePending::Deliver))).unwrap();
     assert_eq!((joined, world.session.queue.len()), (first, 1));
     cancel(&mut world, first).unwrap();
     world.finish();
@@ -157,7 +157,7 @@ fn a_message_in_place_of_the_question_whether_to_go_on_begins_another_run() {
     world.say("x").think("", &[("look", json!({}))]).finish();
     let first = world.run_id();
     assert!(world.hold(0).asks_to_go_on());
-    let run = said(world.say_with("more", Some(WhilePending::Supersede))).unwrap();
+    let run = expect_run(world.say_with("more", Some(WhilePending::Supersede))).unwrap();
     assert_ne!(run, first);
     assert_eq!((world.run_id(), world.status()), (run, "running"));
 }

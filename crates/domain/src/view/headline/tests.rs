@@ -86,7 +86,7 @@ fn sql(kind: SqlKind, tables: &[&str], rows: Option<u64>) -> ExecutionContext {
 }
 
 /// `verb amount | role target, … | stage effect undo`.
-fn told_of(hold: &Hold) -> String {
+fn describe_headline(hold: &Hold) -> String {
     let headline = Headline::of(hold);
     let targets = headline.targets.iter().map(|target| {
         let name = target.name.as_ref().map(|name| name.raw() + "=").unwrap_or_default();
@@ -119,7 +119,7 @@ fn rows_are_those_that_were_measured_with_table_database_and_stage() {
     );
     hold.title = change(RowChange::Delete, 214, false);
     assert_eq!(
-        told_of(&hold),
+        describe_headline(&hold),
         "delete_rows Some(Rows { rows: 214, more: 6, estimated: false }) | table orders, database shop, host db.prod.example.org | \
          production measured cannot_be_undone"
     );
@@ -130,7 +130,11 @@ fn rows_are_those_that_were_measured_with_table_database_and_stage() {
         to: Box::new(change(RowChange::Delete, 214, false)),
     });
     hold.question = Question::Settle;
-    assert!(told_of(&hold).starts_with("?delete_rows Some(Rows { rows: 214"), "{}", told_of(&hold));
+    assert!(
+        describe_headline(&hold).starts_with("?delete_rows Some(Rows { rows: 214"),
+        "{}",
+        describe_headline(&hold)
+    );
 }
 
 #[test]
@@ -174,14 +178,14 @@ fn no_word_of_a_title_that_others_wrote_is_in_it() {
         ExecutionContext::default(),
     ));
     assert_eq!(
-        told_of(&hold),
+        describe_headline(&hold),
         "call_tool None | tool cleanup, argument amount=1 | - unknown not_known"
     );
     // Nor is a number that a program gave as a preview.
     let preview = Preview { rows: Some(1), summary: Some("1 row".into()), ..Preview::default() };
-    assert_eq!(told_of(&Hold { preview, ..hold.clone() }), told_of(&hold));
+    assert_eq!(describe_headline(&Hold { preview, ..hold.clone() }), describe_headline(&hold));
     let permit = Hold { call: None, ..hold };
-    assert_eq!(told_of(&permit), "permit None |  | - unknown not_known");
+    assert_eq!(describe_headline(&permit), "permit None |  | - unknown not_known");
 }
 
 #[test]
@@ -192,7 +196,7 @@ fn commands_are_counted_and_read() {
     let mut hold = asked("shell_cmd", Effects::AtMostOnce, arguments, context);
     hold.title = Caption::new(CaptionKind::RunInShell { script: "rm".into() });
     assert_eq!(
-        told_of(&hold),
+        describe_headline(&hold),
         "run_script Some(Commands { count: 2 }) | directory /srv/shop | - parsed cannot_be_undone"
     );
     assert_eq!(Headline::of(&hold).shell, [ShellKind::Delete, ShellKind::Network, ShellKind::Push]);
@@ -201,13 +205,16 @@ fn commands_are_counted_and_read() {
     let gate =
         by_program(asked("gate.exec", Effects::AtMostOnce, gate, ExecutionContext::default()));
     assert_eq!(
-        told_of(&gate),
+        describe_headline(&gate),
         "run_command Some(Commands { count: 1 }) | program ls, directory /srv | - elsewhere not_known",
         "a program of theirs may take the same words for something else"
     );
     let hook = json!({"cwd": "/srv", "input": {"command": "echo $(x)"}});
     let hook = by_program(asked("Bash", Effects::AtMostOnce, hook, ExecutionContext::default()));
-    assert_eq!(told_of(&hook), "run_script None | directory /srv | - elsewhere not_known");
+    assert_eq!(
+        describe_headline(&hook),
+        "run_script None | directory /srv | - elsewhere not_known"
+    );
 }
 
 #[test]
@@ -217,12 +224,12 @@ fn decoys_beside_what_a_tool_takes_are_not_its_headline() {
     };
     let command = ask("delete_customer", json!({"id": 7, "input": {"command": "ls"}}));
     assert_eq!(Headline::of(&command).shell, []);
-    assert!(told_of(&command).ends_with("not_known"), "{}", told_of(&command));
+    assert!(describe_headline(&command).ends_with("not_known"), "{}", describe_headline(&command));
     let write = ask("write_file", json!({"path": "/etc/x", "files": ["README.md"]}));
-    assert!(told_of(&write).contains("file /etc/x"), "{}", told_of(&write));
-    assert!(!told_of(&write).contains("README"), "{}", told_of(&write));
+    assert!(describe_headline(&write).contains("file /etc/x"), "{}", describe_headline(&write));
+    assert!(!describe_headline(&write).contains("README"), "{}", describe_headline(&write));
     let two = ask("write_file", json!({"path": "a", "file_path": "b"}));
-    assert!(told_of(&two).contains("file a, file b"), "{}", told_of(&two));
+    assert!(describe_headline(&two).contains("file a, file b"), "{}", describe_headline(&two));
 }
 
 #[test]
@@ -231,7 +238,7 @@ fn a_command_of_the_settings_is_one_command() {
         asked("restart", Effects::AtMostOnce, json!({"unit": "web"}), ExecutionContext::default());
     hold.title = Caption::new(CaptionKind::RunCommand { command: "systemctl restart".into() });
     assert_eq!(
-        told_of(&hold),
+        describe_headline(&hold),
         "run_command Some(Commands { count: 1 }) | program systemctl restart | - parsed not_known"
     );
 }
@@ -252,7 +259,7 @@ fn a_request_has_a_method_a_host_and_a_path() {
         let mut hold = asked("refund", Effects::Idempotent, json!({}), ExecutionContext::default());
         let summary = Caption::new(CaptionKind::Sends { request: request.into() });
         hold.preview.summary = Some(summary);
-        assert_eq!(told_of(&hold), told);
+        assert_eq!(describe_headline(&hold), told);
     }
 }
 
@@ -264,7 +271,7 @@ fn edits_of_files_name_them_and_count_the_lines_of_their_diff() {
     hold.preview.diff =
         Some("--- a\n+++ b\n-timeout = 30\n+timeout = 5\n+retry = true\n same".into());
     assert_eq!(
-        told_of(&hold),
+        describe_headline(&hold),
         "edit_files Some(Files { count: 1, lines: Some(ChangedLines { added: 2, removed: 1 }) }) | file /srv/a.toml | - elsewhere not_known"
     );
     let mut detail = RunDetail::default();
@@ -273,7 +280,7 @@ fn edits_of_files_name_them_and_count_the_lines_of_their_diff() {
     let arguments = json!({"path": "src/a.rs", "edits": [{"oldText": "a", "newText": "b"}]});
     let hold = asked("files_edit_file", Effects::AtMostOnce, arguments, context);
     assert_eq!(
-        told_of(&hold),
+        describe_headline(&hold),
         "edit_files Some(Files { count: 1, lines: None }) | file src/a.rs, server files-dev | development elsewhere not_known"
     );
 }
@@ -287,7 +294,7 @@ fn an_unknown_tool_shows_its_short_arguments_the_telling_ones_first() {
     detail.push(PhraseCode::McpTool, &["bank", "bank 1", "create_payment"]);
     let context = ExecutionContext { detail, ..ExecutionContext::default() };
     assert_eq!(
-        told_of(&asked("bank_create_payment", Effects::ReadOnly, arguments, context)),
+        describe_headline(&asked("bank_create_payment", Effects::ReadOnly, arguments, context)),
         "call_tool None | tool bank_create_payment, server bank, argument amount=1840.5, argument currency=EUR, \
          argument to=Acme Parts, argument zone=eu | - unknown not_known"
     );
@@ -308,7 +315,7 @@ fn questions_count_their_options_and_fields_and_change_nothing() {
         (fill(Some(form)), "fill_form Some(Fields { count: 3 })"),
         (fill(None), "answer_question None"),
     ] {
-        let asked = told_of(&Hold { question, ..hold.clone() });
+        let asked = describe_headline(&Hold { question, ..hold.clone() });
         assert_eq!(asked, format!("{told} |  | - parsed changes_nothing"));
     }
 }
@@ -326,7 +333,7 @@ fn a_file_is_named_and_the_catalogue_is_not() {
     hold.title =
         Caption::new(CaptionKind::ChangeTables { database: "main".into(), sql: "DROP".into() });
     assert_eq!(
-        told_of(&hold),
+        describe_headline(&hold),
         "drop_table None | table old_orders, database shop-prod.db | production parsed cannot_be_undone"
     );
 }
@@ -336,7 +343,7 @@ fn what_a_person_carries_out_is_told_so() {
     let hold = asked("browser_location", Effects::ReadOnly, json!({}), ExecutionContext::default());
     let question = Question::Perform { deny_values: Vec::new() };
     assert_eq!(
-        told_of(&Hold { question, ..hold }),
+        describe_headline(&Hold { question, ..hold }),
         "carry_out None | tool browser_location | - elsewhere not_known"
     );
 }

@@ -251,7 +251,8 @@ impl Both {
             prop_assert_eq!(known.len() - 1, hold.revision, "every edit is another digest");
         }
         let states: Vec<String> = calls.iter().map(|call| state(real, *call)).collect();
-        let theirs: Vec<String> = model.calls.iter().map(|call| model.told_state(call)).collect();
+        let theirs: Vec<String> =
+            model.calls.iter().map(|call| model.describe_state(call)).collect();
         prop_assert_eq!(states, theirs);
         let left: Vec<_> =
             real.session.grants.values().map(|grant| (grant.uses_left, grant.revoked)).collect();
@@ -276,7 +277,7 @@ impl Reference {
         }
     }
 
-    fn told_state(&self, call: &super::session::Call) -> String {
+    fn describe_state(&self, call: &super::session::Call) -> String {
         match call.state {
             State::Waiting(_) => "waiting".into(),
             State::Cleared(..) => "cleared".into(),

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::drive::{answer_of, name};
-use super::register::{Register, told};
+use super::register::{Register, read_refusal};
 use super::session::ASK_MS;
 use super::{Circle, OK, PEOPLE, Said, Shown, Told};
 use crate::world::{World, logged_in};
@@ -140,12 +140,12 @@ proptest! {
                     let (circle, quorum) = (model.circle, model.quorum);
                     let done =
                         model.answer(PEOPLE[who], said, seen, &dbas, |_| (circle, quorum));
-                    (ExternalHoldCommand::Hold(HoldCommand::Answer { digest, answer, by, edited }), told(&done))
+                    (ExternalHoldCommand::Hold(HoldCommand::Answer { digest, answer, by, edited }), read_refusal(&done))
                 }
                 Step::Cancel { who } => {
                     let by = Actor::Person(PersonId::new(PEOPLE[who]));
                     let done = model.cancel(PEOPLE[who]);
-                    (ExternalHoldCommand::Hold(HoldCommand::Cancel { by, reason: CancelReason::Unstated }), told(&done))
+                    (ExternalHoldCommand::Hold(HoldCommand::Cancel { by, reason: CancelReason::Unstated }), read_refusal(&done))
                 }
                 Step::Start => {
                     let expected = match (model.state, started || outcome.is_some()) {

@@ -153,6 +153,6 @@ impl Register {
     }
 }
 
-pub(super) fn told<T>(result: &Result<T, Told>) -> Told {
+pub(super) fn read_refusal<T>(result: &Result<T, Told>) -> Told {
     result.as_ref().err().copied().unwrap_or(OK)
 }

@@ -1,6 +1,6 @@
 //! A run, its calls and the grants of its session, as the documentation tells them.
 
-use super::register::{Done, Register, told};
+use super::register::{Done, Register, read_refusal};
 use super::{Circle, OK, Said, Shown, Told};
 use crate::world::HOUR_MS;
 
@@ -228,7 +228,7 @@ impl Reference {
             self.calls[call].argument = argument;
         }
         if done != Ok(Done::Decided) {
-            return told(&done);
+            return read_refusal(&done);
         }
         let argument = self.calls[call].argument;
         if matches!(said, Said::ApproveForSession | Said::ApproveForSessionIf(_)) {
@@ -263,7 +263,7 @@ impl Reference {
         if done == Ok(Done::Decided) && self.holds[hold].state == "approved" {
             (self.turns, self.leave) = (0, None);
         }
-        told(&done)
+        read_refusal(&done)
     }
 
     pub(super) fn cancel_hold(&mut self, hold: usize, who: &'static str) -> Told {
@@ -279,7 +279,7 @@ impl Reference {
                 _ => "already decided",
             };
         }
-        told(&self.holds[hold].cancel(who))
+        read_refusal(&self.holds[hold].cancel(who))
     }
 
     pub(super) fn cancel_run(&mut self, who: &'static str) -> Told {

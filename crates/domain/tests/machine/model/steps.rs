@@ -64,7 +64,7 @@ pub(super) enum Step {
     Look,
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn generate_word() -> impl Strategy<Value = Said> {
     prop_oneof![
         6 => (0u8..2).prop_map(Said::Approve),
         2 => Just(Said::ApproveForSession),
@@ -86,7 +86,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         8 => prop::collection::vec((0..TOOLS.len(), 0u8..4), 0..4).prop_map(Step::Think),
         1 => Just(Step::ThinkFailed),
         1 => Just(Step::ThinkLate),
-        14 => (some(), 0..PEOPLE.len(), said(), 0u8..8)
+        14 => (some(), 0..PEOPLE.len(), generate_word(), 0u8..8)
             .prop_map(|(hold, who, said, shown)| Step::Answer { hold, who, said, shown }),
         2 => (some(), 0..PEOPLE.len()).prop_map(|(hold, who)| Step::CancelHold { hold, who }),
         1 => Just(Step::CancelRun),
