@@ -1,12 +1,13 @@
 //! The real clock and the real chance: the one place where either is read.
 
 use std::cell::RefCell;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use domain::time::Timestamp;
 use ports::clock::{Clock, Rng};
+use ports::store::Store;
 use ports::unpoisoned::Unpoisoned as _;
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -14,9 +15,15 @@ use ring::rand::{SecureRandom, SystemRandom};
 /// monotonic clock; over a restart it begins no earlier than the last commit. So setting the clock
 /// back neither extends a deadline nor brings an expired hold back. Setting it forward can only
 /// expire things early.
+///
+/// Where nodes share a store, its clock takes the place of the machine's: what is too late on one node is too late on all.
 pub struct SystemClock {
     latest: Mutex<(Timestamp, Instant)>,
+    shared: Option<Arc<dyn Store>>,
 }
+
+/// A machine whose clock is kept by any service is nearer to the database's than that.
+const APART_S_MAX: u64 = 5;
 
 #[expect(clippy::disallowed_methods, reason = "this is the home of the clock")]
 fn read_clocks() -> (Timestamp, Instant) {
@@ -28,7 +35,30 @@ impl SystemClock {
     /// `not_before` is the time of the last commit that the store knows.
     pub fn new(not_before: Option<Timestamp>) -> SystemClock {
         let (wall, instant) = read_clocks();
-        SystemClock { latest: Mutex::new((not_before.unwrap_or(wall).max(wall), instant)) }
+        SystemClock::from(wall, instant, not_before, None)
+    }
+
+    /// The clock of the store, if it has one that others go by too.
+    pub fn shared_by(store: Arc<dyn Store>, not_before: Option<Timestamp>) -> SystemClock {
+        let (wall, instant) = read_clocks();
+        let Some(shared) = store.shared_now() else { return SystemClock::new(not_before) };
+        let apart_s = (wall.as_ms() - shared.as_ms()) / 1_000;
+        if apart_s.unsigned_abs() >= APART_S_MAX {
+            tracing::warn!(
+                apart_s,
+                "this machine's clock and the database's are apart: the database's counts"
+            );
+        }
+        SystemClock::from(shared, instant, not_before, Some(store))
+    }
+
+    fn from(
+        wall: Timestamp,
+        instant: Instant,
+        not_before: Option<Timestamp>,
+        shared: Option<Arc<dyn Store>>,
+    ) -> SystemClock {
+        SystemClock { latest: Mutex::new((not_before.unwrap_or(wall).max(wall), instant)), shared }
     }
 
     fn step(&self, wall: Timestamp, instant: Instant) -> Timestamp {
@@ -50,7 +80,8 @@ impl SystemClock {
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let (wall, instant) = read_clocks();
-        self.step(wall, instant)
+        let shared = self.shared.as_ref().and_then(|store| store.shared_now());
+        self.step(shared.unwrap_or(wall), instant)
     }
 
     async fn sleep(&self, duration: Duration) {
@@ -104,7 +135,7 @@ mod tests {
     fn i28_a_wall_clock_set_back_neither_extends_nor_unexpires() {
         let (_, start) = read_clocks();
         let noon = Timestamp::from_ms(1_800_000_000_000);
-        let clock = SystemClock { latest: Mutex::new((noon, start)) };
+        let clock = SystemClock::from(noon, start, None, None);
         let day_ms = 24 * 3600 * 1000;
         let back = Timestamp::from_ms(noon.as_ms() - day_ms);
         let later = start + Duration::from_secs(10);

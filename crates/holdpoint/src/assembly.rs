@@ -183,7 +183,7 @@ impl Base {
         let (node, rng) = Base::identity();
         let store = PgStore::open(address, folder, node).await?;
         let (_, last) = store.last().await?;
-        let clock = Arc::new(SystemClock::new(last));
+        let clock = Arc::new(SystemClock::shared_by(store.clone(), last));
         Ok(Base { node, store: OpenedStore::Shared(store, Arc::new(lock)), rng, clock })
     }
 
@@ -198,7 +198,7 @@ impl Base {
         let (node, rng) = Base::identity();
         let store = open(node);
         let (_, last) = store.last().await?;
-        let clock = Arc::new(SystemClock::new(last));
+        let clock = Arc::new(SystemClock::shared_by(store.clone(), last));
         Ok(Base { node, store: OpenedStore::Other(store), rng, clock })
     }
 

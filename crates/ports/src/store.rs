@@ -443,6 +443,11 @@ pub trait Store: Send + Sync {
     fn may_begin(&self) -> bool {
         true
     }
+    /// The time by the one clock of all nodes that share this store, so that a deadline is the same moment on each of them.
+    /// `None`: there is only one node, and its machine's clock counts.
+    fn shared_now(&self) -> Option<Timestamp> {
+        None
+    }
     /// From here on this node acts by that version of the global state, and nothing is half begun by an older one.
     fn note_global_seen(&self, _version: u64) {}
     /// Whether every living node acts by that version of the global state, or a newer one.

@@ -13,12 +13,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use domain::time::Timestamp;
 use futures_util::future;
 use nix::time::{ClockId, clock_gettime};
 use tokio::sync::{Notify, watch};
 
 use super::connection::{PgConnection, begin_within, in_time};
 use super::connector::PgConnector;
+use super::database_clock::{DATABASE_NOW, DatabaseClock};
 use super::error::PgFailure;
 use super::limits::{BEAT, SILENT_FOR, VALID_FOR};
 use super::node_end::{NodeEnd, PgNodeEnd};
@@ -44,6 +46,7 @@ pub(super) struct NodeLease {
     ends: watch::Sender<bool>,
     /// One more whenever this node is to take over what others left. The hearer looks for all of that.
     pub(super) gone: watch::Sender<u64>,
+    clock: DatabaseClock,
 }
 
 /// The other nodes, as this one sees them.
@@ -69,15 +72,15 @@ impl NodeLease {
         end: NodeEnd,
     ) -> Result<(Arc<NodeLease>, OtherNodes), PgFailure> {
         let sent = since_boot();
-        let entered = TypedSql::new(
+        let entered = TypedSql::new(format!(
             "INSERT INTO holdpoint.nodes (id, beat, until, global_seen, gone) \
              VALUES ($1, 1, clock_timestamp() + $2 * interval '1 millisecond', 0, false) \
-             RETURNING (SELECT count(*) FROM holdpoint.nodes WHERE gone)",
-        );
+             RETURNING (SELECT count(*) FROM holdpoint.nodes WHERE gone), {DATABASE_NOW}",
+        ));
         let entered = entered.with(node.clone()).with(SILENT_FOR.as_millis() as i64);
-        let entered = entered.row(&connection.client).await?;
+        let entered = entered.row(&connection.client).await?.ok_or(PgFailure::Silent)?;
         // The start itself looks for what those have left.
-        let taken_over = entered.map_or(0, |row| row.get(0));
+        let taken_over = entered.get(0);
         let lease = NodeLease {
             node,
             valid_until: AtomicU64::new((sent + VALID_FOR).as_millis() as u64),
@@ -86,6 +89,7 @@ impl NodeLease {
             renew_now: Notify::new(),
             ends: watch::Sender::new(false),
             gone: watch::Sender::new(0),
+            clock: DatabaseClock::new(entered.get(1), sent, since_boot()),
         };
         Ok((Arc::new(lease), OtherNodes { beats: HashMap::new(), taken_over }))
     }
@@ -94,6 +98,11 @@ impl NodeLease {
     pub(super) fn is_valid(&self) -> bool {
         let now = since_boot().as_millis() as u64;
         now != 0 && now < self.valid_until.load(Ordering::Acquire) && !self.end.has_come()
+    }
+
+    /// The time by the database's clock.
+    pub(super) fn database_now(&self) -> Timestamp {
+        self.clock.now(since_boot())
     }
 
     /// Turns `true` when the store is closed.
@@ -186,13 +195,17 @@ impl NodeLease {
         connection: &PgConnection,
         others: &mut OtherNodes,
     ) -> Result<(), PgFailure> {
-        let living = TypedSql::new(
+        let living = TypedSql::new(format!(
             "SELECT id, beat, until < clock_timestamp(), \
-                 (SELECT count(*) FROM holdpoint.nodes WHERE gone) \
+                 (SELECT count(*) FROM holdpoint.nodes WHERE gone), {DATABASE_NOW} \
              FROM holdpoint.nodes WHERE NOT gone ORDER BY id",
-        );
+        ));
+        let asked = since_boot();
         let living = living.rows(&connection.client).await?;
         let now = since_boot();
+        if let Some(row) = living.first() {
+            self.clock.note(row.get(4), asked, now);
+        }
         let mut silent = Vec::new();
         let mut known = HashMap::new();
         for row in &living {

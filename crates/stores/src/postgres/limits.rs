@@ -37,3 +37,6 @@ pub(super) const LOOK_WITH_LISTENER: Duration = Duration::from_millis(250);
 pub(super) const LOOK_WITHOUT_LISTENER: Duration = Duration::from_millis(20);
 /// What was heard of others and not yet looked at. Then the hearing waits, and tells of more at once.
 pub(super) const HEARD_MAX: usize = 16;
+/// How long an exact answer about the database's clock is preferred to a newer and less exact one: two clocks drift apart
+/// by a few milliseconds in that time.
+pub(super) const CLOCK_SAMPLE_KEPT: Duration = Duration::from_secs(60);

@@ -11,6 +11,7 @@ mod cells;
 mod commit;
 mod connection;
 mod connector;
+mod database_clock;
 mod error;
 mod hearing;
 mod key;

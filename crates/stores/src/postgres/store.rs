@@ -180,6 +180,10 @@ impl Store for PgStore {
         self.lease.is_valid()
     }
 
+    fn shared_now(&self) -> Option<Timestamp> {
+        Some(self.lease.database_now())
+    }
+
     fn note_global_seen(&self, version: u64) {
         self.lease.note_global(version);
     }

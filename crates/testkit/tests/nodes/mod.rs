@@ -1,6 +1,7 @@
 //! Two real servers over one PostgreSQL database: equal nodes, of which either does what the other began.
 
 mod chats;
+mod clocks;
 mod pauses;
 
 use std::time::Duration;
