@@ -12,6 +12,7 @@ mod fields;
 mod foreign;
 mod form;
 mod headline;
+mod json_tree;
 mod part;
 mod rows;
 mod spelled;
@@ -36,7 +37,7 @@ pub use spelled::foreign_json;
 
 use crate::digest::Digest;
 use crate::hold::Hold;
-use crate::json::canonical;
+use crate::json::{canonical, spell};
 
 /// What people are asked, in the order in which they should read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,22 +64,29 @@ impl View {
 
     /// The parts as the HTTP API sends them.
     pub fn json(&self) -> Value {
-        spelled::parts(&self.parts)
+        spelled::parts(&self.parts).into()
     }
 
     /// Kept with each vote, so that it can be shown later what a person saw.
     pub fn digest(&self) -> Digest {
-        digest_of(&self.json(), &self.text())
+        let (parts, text) = (spelled::parts(&self.parts), self.text());
+        let digest = signed_digest(|preimage| parts.write_canonical(preimage), &text);
+        debug_assert_eq!(digest, digest_of(&parts.into(), &text), "as the API's reply says");
+        digest
     }
 }
 
 /// Of what the API sends: the canonical JSON of `{"parts": …, "text": …}`.
 pub fn digest_of(parts: &Value, text: &str) -> Digest {
+    signed_digest(|preimage| preimage.extend(canonical(parts)), text)
+}
+
+fn signed_digest(write_parts: impl FnOnce(&mut Vec<u8>), text: &str) -> Digest {
     let mut preimage = br#"{"parts":"#.to_vec();
     // mutant: only-the-text-is-signed
-    preimage.extend(canonical(parts));
+    write_parts(&mut preimage);
     preimage.extend(br#","text":"#);
-    preimage.extend(canonical(&text.into()));
+    spell(text, &mut preimage);
     preimage.push(b'}');
     Digest::of(&preimage)
 }

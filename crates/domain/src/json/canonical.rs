@@ -43,7 +43,7 @@ fn write_canonical(value: &Value, out: &mut Vec<u8>) {
 }
 
 /// As serde_json writes it, and straight to where it belongs.
-fn spell(leaf: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
+pub(crate) fn spell(leaf: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
     serde_json::to_writer(out, leaf).expect("memory takes everything");
 }
 

@@ -11,3 +11,4 @@ mod strict;
 
 pub use arguments::{ARGUMENTS_BYTES_MAX, Arguments, BadArguments, DEPTH_MAX};
 pub use canonical::canonical;
+pub(crate) use canonical::spell;

@@ -31,6 +31,10 @@ impl ForeignText {
         &self.lines
     }
 
+    pub(super) fn into_lines(self) -> Vec<Vec<Span>> {
+        self.lines
+    }
+
     /// The exact text.
     pub fn raw(&self) -> String {
         self.lines.iter().map(|line| joined(line)).collect::<Vec<_>>().join("\n")

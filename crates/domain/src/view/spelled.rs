@@ -3,32 +3,30 @@
 //! A line of foreign text is a list of spans: a string is shown as it is; `{"spaces": 2000}` and
 //! `{"code": "U+202E", "count": 1}` are drawn as marks.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::fields::{Field, FieldValue};
 use super::foreign::ForeignText;
 use super::form::FormField;
+use super::json_tree::ViewJson;
 use super::part::{Label, ViewPart};
 use crate::caption::CaptionKind;
 use crate::phrase::Phrase;
 use crate::visible::Span;
 use crate::warning::WarningKind;
 
-/// An object into which its values are moved. `json!` copies each of them, at every level of nesting; the digest of
-/// a view is computed with every vote.
+/// An object of our own names.
 macro_rules! object {
-    ($($name:literal: $value:expr),* $(,)?) => {{
-        let mut object = Map::new();
-        $(object.insert($name.to_owned(), Value::from($value));)*
-        Value::Object(object)
-    }};
+    ($($name:literal: $value:expr),* $(,)?) => {
+        ViewJson::Object(vec![$(($name, ViewJson::from($value))),*])
+    };
 }
 
-pub(super) fn parts(parts: &[ViewPart]) -> Value {
+pub(super) fn parts(parts: &[ViewPart]) -> ViewJson<'_> {
     parts.iter().map(part).collect()
 }
 
-fn part(part: &ViewPart) -> Value {
+fn part(part: &ViewPart) -> ViewJson<'_> {
     match part {
         ViewPart::Fact { label, value } => {
             object! {"type": "fact", "label": label.name(), "value": value.as_str()}
@@ -39,50 +37,50 @@ fn part(part: &ViewPart) -> Value {
             };
             // Only where there is one, as with warnings.
             if let Some(kind) = kind {
-                part["code"] = kind.code().into();
-                part["values"] = caption_values(kind);
+                part.insert("code", kind.code());
+                part.insert("values", caption_values(kind));
             }
             part
         }
         ViewPart::Runs { by, detail } => {
             let mut part = object! {
                 "type": "quote", "label": Label::Runs.name(), "by": by.name(),
-                "text": foreign(&ForeignText::new(detail)),
+                "text": foreign_owned(ForeignText::new(detail)),
             };
             let phrases = detail.phrases();
             if !phrases.is_empty() {
-                part["phrases"] = phrases.iter().map(run_phrase).collect();
+                part.insert("phrases", phrases.iter().map(run_phrase).collect::<ViewJson>());
             }
             part
         }
         ViewPart::Fields { label, by, fields } => object! {
             "type": "fields", "label": label.name(), "by": by.name(),
-            "fields": fields.iter().map(field).collect::<Value>(),
+            "fields": fields.iter().map(field).collect::<ViewJson>(),
         },
-        ViewPart::Options { by, multiple, allow_other, options } => json!({
+        ViewPart::Options { by, multiple, allow_other, options } => object! {
             "type": "options", "by": by.name(), "multiple": multiple, "allow_other": allow_other,
-            "options": options.iter().map(|option| json!({
+            "options": options.iter().map(|option| object! {
                 "id": foreign(&option.id),
                 "label": foreign(&option.label),
                 "description": option.description.as_ref().map(foreign),
-            })).collect::<Value>(),
-        }),
-        ViewPart::Form { by, fields, more } => json!({
+            }).collect::<ViewJson>(),
+        },
+        ViewPart::Form { by, fields, more } => object! {
             "type": "form", "by": by.name(), "more": more,
-            "fields": fields.iter().map(form_field).collect::<Value>(),
-        }),
+            "fields": fields.iter().map(form_field).collect::<ViewJson>(),
+        },
         ViewPart::Diff { label, by, lines } => object! {
             "type": "diff", "label": label.name(), "by": by.name(),
             "lines": lines.iter().map(|line| object! {
                 "sign": line.sign.name(), "text": foreign(&line.text),
-            }).collect::<Value>(),
+            }).collect::<ViewJson>(),
         },
         ViewPart::Warning { by, text, kind } => {
             let mut part = object! {"type": "warning", "by": by.name(), "text": foreign(text)};
             // Only where there is one: views without a kind keep the digests that they had before there were kinds.
             if let Some(kind) = kind {
-                part["code"] = json!(kind.code());
-                part["values"] = values(kind);
+                part.insert("code", kind.code());
+                part.insert("values", values(kind));
             }
             part
         }
@@ -90,61 +88,62 @@ fn part(part: &ViewPart) -> Value {
 }
 
 /// What stands in the sentence of a warning: numbers, yes or no, words of ours, and foreign text.
-fn values(kind: &WarningKind) -> Value {
-    let text = |text: &str| foreign(&ForeignText::marked(text));
-    let texts = |texts: &[String]| texts.iter().map(|one| text(one)).collect::<Value>();
+fn values(kind: &WarningKind) -> ViewJson<'_> {
+    let text = marked;
+    let texts = |texts: &[String]| texts.iter().map(|one| text(one)).collect::<ViewJson>();
     match kind {
-        WarningKind::NoWhere { table } => json!({"table": text(table)}),
-        WarningKind::MoreRows { rows } => json!({"rows": rows}),
-        WarningKind::Wrapper { program, .. } => json!({"program": text(program)}),
-        WarningKind::NotBound { word } => json!({"word": text(word)}),
+        WarningKind::NoWhere { table } => object! {"table": text(table)},
+        WarningKind::MoreRows { rows } => object! {"rows": rows},
+        WarningKind::Wrapper { program, .. } => object! {"program": text(program)},
+        WarningKind::NotBound { word } => object! {"word": text(word)},
         WarningKind::NoPreview { why } => {
-            let mut values = json!({"why": text(why)});
+            let mut values = object! {"why": text(why)};
             let phrases = why.phrases();
             if !phrases.is_empty() {
                 let spelled = |phrase: &Phrase| {
-                    let texts = phrase.values.iter().map(|value| text(value)).collect::<Value>();
-                    json!({"code": phrase.code.name(), "values": texts})
+                    let texts = phrase.values.iter().map(|value| text(value)).collect::<ViewJson>();
+                    object! {"code": phrase.code.name(), "values": texts}
                 };
-                values["phrases"] = phrases.iter().map(spelled).collect();
+                values.insert("phrases", phrases.iter().map(spelled).collect::<ViewJson>());
             }
             values
         }
-        WarningKind::SecretGiven(given) => json!({
+        WarningKind::SecretGiven(given) => object! {
             "tool": text(&given.tool), "secret": text(&given.secret), "place": text(&given.place),
             "by": text(&given.by), "field": text(&given.field), "at": given.at.to_string(),
-        }),
-        WarningKind::DeniedBefore { by, minutes_ago, reason, .. } => json!({
+        },
+        WarningKind::DeniedBefore { by, minutes_ago, reason, .. } => object! {
             "by": text(by), "minutes_ago": minutes_ago, "reason": reason.as_deref().map(text),
-        }),
-        WarningKind::StricterPolicy(asked) => json!({
+        },
+        WarningKind::StricterPolicy(asked) => object! {
             "roles": texts(&asked.roles), "people": texts(&asked.people), "quorum": asked.quorum,
             "exclude_requester": asked.exclude_requester,
             "refuse_made_logins": asked.refuse_made_logins,
             "rule": asked.rule.as_deref().map(text), "line": asked.line, "in_doubt": asked.in_doubt,
-        }),
+        },
         WarningKind::LookAlike { word, scripts } => {
-            let scripts = scripts.iter().map(|script| json!(script.name())).collect::<Value>();
-            json!({"word": text(word), "scripts": scripts})
+            let scripts =
+                scripts.iter().map(|script| ViewJson::from(script.name())).collect::<ViewJson>();
+            object! {"word": text(word), "scripts": scripts}
         }
         WarningKind::EstimatedRows { .. }
         | WarningKind::NewDefinition
         | WarningKind::ChangedDefinition
         | WarningKind::AskedAgain { .. }
         | WarningKind::OutcomeUnknown
-        | WarningKind::EarlierAttempt => json!({}),
+        | WarningKind::EarlierAttempt => object! {},
     }
 }
 
 /// A line of ours about how a call runs.
-fn run_phrase((line, phrase): &(usize, Phrase)) -> Value {
-    let values = phrase.values.iter().map(|value| foreign(&ForeignText::line(value)));
-    json!({"line": line, "code": phrase.code.name(), "values": values.collect::<Value>()})
+fn run_phrase((line, phrase): &(usize, Phrase)) -> ViewJson<'_> {
+    let values = phrase.values.iter().map(|value| foreign_owned(ForeignText::line(value)));
+    object! {"line": line, "code": phrase.code.name(), "values": values.collect::<ViewJson>()}
 }
 
 /// What stands in a title or a summary of ours: numbers, words of ours, and foreign text.
-fn caption_values(kind: &CaptionKind) -> Value {
-    let text = |text: &str| foreign(&ForeignText::marked(text));
+fn caption_values(kind: &CaptionKind) -> ViewJson<'_> {
+    let text = marked;
     match kind {
         CaptionKind::ChangeRows { rows, estimated, table, .. } => {
             object! {"rows": *rows, "estimated": *estimated, "table": text(table)}
@@ -158,39 +157,39 @@ fn caption_values(kind: &CaptionKind) -> Value {
         CaptionKind::RunTool { tool, arguments } => {
             object! {"tool": text(tool), "arguments": arguments.as_deref().map(text)}
         }
-        CaptionKind::CarryOut { tool } => json!({"tool": text(tool)}),
+        CaptionKind::CarryOut { tool } => object! {"tool": text(tool)},
         CaptionKind::SeveralQuestions { questions, headers } => {
-            json!({"questions": questions, "headers": text(headers)})
+            object! {"questions": questions, "headers": text(headers)}
         }
         CaptionKind::ServerAsks { server, message } => {
-            json!({"server": text(server), "message": text(message)})
+            object! {"server": text(server), "message": text(message)}
         }
         CaptionKind::Deploy { project, target } => {
-            json!({"project": text(project), "target": text(target)})
+            object! {"project": text(project), "target": text(target)}
         }
         CaptionKind::WhatHappened { to } | CaptionKind::Cut { of: to, .. } => {
-            let mut values = json!({"to": text(to)});
+            let mut values = object! {"to": text(to)};
             if let CaptionKind::Cut { left_out, .. } = kind {
-                values["left_out"] = json!(left_out);
+                values.insert("left_out", left_out);
             }
             if let Some(kind) = to.kind() {
-                values["code"] = json!(kind.code());
-                values["values"] = caption_values(kind);
+                values.insert("code", kind.code());
+                values.insert("values", caption_values(kind));
             }
             values
         }
-        CaptionKind::GoOn(used_up) | CaptionKind::Used(used_up) => json!({
+        CaptionKind::GoOn(used_up) | CaptionKind::Used(used_up) => object! {
             "budget": used_up.of.name(), "used": used_up.used, "limit": used_up.limit,
-        }),
+        },
         CaptionKind::Rows { rows, more, estimated } => {
-            json!({"rows": rows, "more": more, "estimated": estimated})
+            object! {"rows": rows, "more": more, "estimated": estimated}
         }
-        CaptionKind::Sends { request } => json!({"request": text(request)}),
-        CaptionKind::NewDefinition | CaptionKind::ChangedDefinition => json!({}),
+        CaptionKind::Sends { request } => object! {"request": text(request)},
+        CaptionKind::NewDefinition | CaptionKind::ChangedDefinition => object! {},
     }
 }
 
-fn field(field: &Field) -> Value {
+fn field(field: &Field) -> ViewJson<'_> {
     let (kind, text) = match &field.value {
         FieldValue::Group => ("group", None),
         FieldValue::Text(text) => ("text", Some(foreign(text))),
@@ -201,38 +200,61 @@ fn field(field: &Field) -> Value {
     }
 }
 
-fn form_field(field: &FormField) -> Value {
-    json!({
+fn form_field(field: &FormField) -> ViewJson<'_> {
+    object! {
         "name": foreign(&field.name),
         "title": field.title.as_ref().map(foreign),
         "description": field.description.as_ref().map(foreign),
         "input": field.input.name(),
-        "choices": field.choices.iter().map(foreign).collect::<Value>(),
+        "choices": field.choices.iter().map(foreign).collect::<ViewJson>(),
         "default": field.default.as_ref().map(foreign),
         "required": field.required,
         "secret": field.secret,
-    })
+    }
 }
 
 /// A foreign text as the HTTP API sends it.
 pub fn foreign_json(text: &ForeignText) -> Value {
-    foreign(text)
+    foreign(text).into()
 }
 
-fn foreign(text: &ForeignText) -> Value {
-    object! {
-        "bytes": text.bytes(),
-        "lines": text.lines().iter().map(|line| line.iter().map(span).collect::<Value>())
-            .collect::<Value>(),
-    }
+fn foreign(text: &ForeignText) -> ViewJson<'_> {
+    let lines = text.lines().iter().map(|line| line.iter().map(span).collect());
+    object! {"bytes": text.bytes(), "lines": lines.collect::<ViewJson>()}
 }
 
-fn span(span: &Span) -> Value {
+/// The same of a text that is made for this alone.
+fn foreign_owned(text: ForeignText) -> ViewJson<'static> {
+    let bytes = text.bytes();
+    let line = |line: Vec<Span>| line.into_iter().map(span_owned).collect();
+    object! {"bytes": bytes, "lines": text.into_lines().into_iter().map(line).collect::<ViewJson>()}
+}
+
+/// A text on one line that was made visible before.
+fn marked(text: &str) -> ViewJson<'static> {
+    foreign_owned(ForeignText::marked(text))
+}
+
+fn span(span: &Span) -> ViewJson<'_> {
     match span {
-        Span::Text(text) => Value::from(text.as_str()),
-        Span::Spaces(count) => object! {"spaces": *count},
-        Span::Code(c, count) => {
-            object! {"code": format!("U+{:04X}", *c as u32), "count": *count}
-        }
+        Span::Text(text) => text.as_str().into(),
+        Span::Spaces(count) => spaces(*count),
+        Span::Code(c, count) => code(*c, *count),
     }
+}
+
+fn span_owned(span: Span) -> ViewJson<'static> {
+    match span {
+        Span::Text(text) => text.into(),
+        Span::Spaces(count) => spaces(count),
+        Span::Code(c, count) => code(c, count),
+    }
+}
+
+fn spaces(count: usize) -> ViewJson<'static> {
+    object! {"spaces": count}
+}
+
+fn code(c: char, count: usize) -> ViewJson<'static> {
+    object! {"code": format!("U+{:04X}", c as u32), "count": count}
 }
