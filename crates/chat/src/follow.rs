@@ -222,7 +222,7 @@ impl ChatService {
                     |hold: &&Arc<Hold>| hold.call_id().is_some_and(|id| id == *call || id == ran);
                 for hold in session.holds.values().filter(about) {
                     // A call that was refused has a result, too; but nothing came of it.
-                    let ended = hold.outcome.as_ref().is_some_and(HoldOutcome::is_final);
+                    let ended = hold.outcome().is_some_and(HoldOutcome::is_final);
                     let kind = match happening.event() {
                         Event::Session(SessionEvent::CallInDoubt { .. }) => Some(StepKind::InDoubt),
                         Event::Session(SessionEvent::CallSettled { .. }) => {

@@ -453,7 +453,7 @@ impl WaitingPrompt {
     }
 
     fn context(&self, wrote: &IncomingMessage, weak_ok: bool) -> ReplyContext {
-        let tool = self.hold.call.as_ref().map_or("", |call| &call.tool);
+        let tool = self.hold.call().map_or("", |call| &call.tool);
         ReplyContext {
             asked: expected_reply(&self.hold),
             code: self.delivery.code.as_deref().map(ApprovalCode::new),

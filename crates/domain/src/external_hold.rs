@@ -114,7 +114,7 @@ impl ExternalHold {
     }
 
     fn report(&self, hold: &Hold, outcome: &HoldOutcome) -> Result<Vec<HoldEvent>, Refusal> {
-        match (&hold.state, &hold.outcome) {
+        match (&hold.state, hold.outcome()) {
             // An approval is used once: of two that would start the call, the second is refused. The first may
             // repeat its request under its idempotency key.
             (HoldState::Approved(_), Some(HoldOutcome::Executing))
@@ -123,7 +123,7 @@ impl ExternalHold {
                 Err(Refusal::AlreadyDecided { hold: Box::new(hold.clone()) })
             }
             (HoldState::Approved(_), None | Some(HoldOutcome::Executing))
-                if hold.call.is_some() =>
+                if hold.call().is_some() =>
             {
                 Ok(vec![updated(hold.id, HoldChange::Outcome(outcome.clone()))])
             }
@@ -161,7 +161,7 @@ fn check_begin(hold: &Hold, context: &Context<'_>) -> Result<(), Refusal> {
     if let Some(reason) = context.frozen {
         return Err(Refusal::Frozen { reason: reason.to_owned() });
     }
-    let (HoldState::Approved(decision), Some(call)) = (&hold.state, &hold.call) else {
+    let (HoldState::Approved(decision), Some(call)) = (&hold.state, hold.call()) else {
         // What is not approved, or has no call, is refused by its report.
         return Ok(());
     };
@@ -275,7 +275,7 @@ fn thawed(hold: &Hold, context: &Context<'_>) -> Vec<HoldEvent> {
 /// then and now counts, and the approver sees it in the reply.
 fn ruled_again(hold: &Hold, state: HoldState, context: &Context<'_>) -> Vec<HoldEvent> {
     let id = hold.id;
-    let (HoldState::Approved(Decision::People { voters, .. }), Some(call)) = (&state, &hold.call)
+    let (HoldState::Approved(Decision::People { voters, .. }), Some(call)) = (&state, hold.call())
     else {
         return vec![HoldEvent::Decided { hold: id, state }];
     };

@@ -96,7 +96,7 @@ struct OutcomeBody {
 impl GateHold {
     /// Of this process's own engine.
     pub fn of(hold: &Hold) -> GateHold {
-        let call = hold.call.as_deref().map(|call| HeldCallText {
+        let call = hold.call().map(|call| HeldCallText {
             tool: call.tool.to_string(),
             arguments: redacted(call.arguments.value(), &call.secrets).into_owned(),
         });
@@ -117,7 +117,7 @@ impl GateHold {
             call,
             decision: hold.state.decision().map(GateDecision::of),
             withdrawal,
-            outcome: hold.outcome.as_ref().map(GateOutcome::of),
+            outcome: hold.outcome().map(GateOutcome::of),
         }
     }
 

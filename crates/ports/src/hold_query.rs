@@ -173,7 +173,7 @@ pub struct HoldFacts {
 impl HoldFacts {
     /// The facts of a hold that was read whole.
     pub fn of(hold: &Hold) -> HoldFacts {
-        let call = hold.call.as_deref();
+        let call = hold.call().map(|call| &**call);
         HoldFacts {
             id: hold.id,
             state: hold.state.state_name(),

@@ -25,7 +25,7 @@ pub use sqlite::{OpenError, SqliteStore};
 
 /// What a list is searched for: title, tool, agent, requester and tag, in lower case.
 fn search_text(hold: &domain::hold::Hold) -> String {
-    let tool = hold.call.as_ref().map(|call| &*call.tool);
+    let tool = hold.call().map(|call| &*call.tool);
     let requester = hold.requester.as_ref().map(domain::person::PersonId::as_str);
     let words = [Some(&*hold.title), tool, hold.agent(), requester, Some(&*hold.tag)];
     // A line for each: no text goes over from one to the next.

@@ -19,7 +19,7 @@ impl Wish<'_> {
     /// `is_creator` says whether somebody opened the hold's session.
     pub(crate) fn is_for(&self, hold: &Hold, is_creator: impl Fn(&Actor) -> bool) -> bool {
         let query = self.query;
-        let (state, call) = (hold.state.state_name(), hold.call.as_deref());
+        let (state, call) = (hold.state.state_name(), hold.call().map(|call| &**call));
         self.is_after_cursor(hold)
             && query.from.is_none_or(|from| hold.id >= from)
             && query.state.is_none_or(|wanted| state == wanted)

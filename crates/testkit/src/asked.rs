@@ -5,7 +5,9 @@ use std::sync::Arc;
 use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
-use domain::hold::{Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of};
+use domain::hold::{
+    CallOnHold, Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of,
+};
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
 use domain::person::{Actor, Audience, People, Person, PersonId, Proof};
@@ -39,7 +41,7 @@ impl Asked {
 
     pub fn question(question: Question) -> Asked {
         let mut hold = gating(json!({}));
-        hold.call = None;
+        hold.call_on_hold = None;
         hold.title = "Which strategy?".into();
         hold.question = question;
         Asked::of(hold)
@@ -147,7 +149,7 @@ fn gating(arguments: Value) -> Hold {
         parent: None,
         opener: Actor::Runtime,
         requester: None,
-        call: Some(Arc::new(Call::propose(proposal, &tool.expect("a tool")))),
+        call_on_hold: Some(CallOnHold::new(Call::propose(proposal, &tool.expect("a tool")))),
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
@@ -168,6 +170,5 @@ fn gating(arguments: Value) -> Hold {
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }

@@ -3,13 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
 
 use domain::budget::{Resource, UsedUp};
 use domain::call::{Call, Proposal};
 use domain::caption::CaptionKind;
 use domain::digest::Digest;
-use domain::hold::{Choice, Hold, Preview, Question};
+use domain::hold::{CallOnHold, Choice, Hold, Preview, Question};
 use domain::id::CallId;
 use domain::json::Arguments;
 use domain::tool::Effects;
@@ -74,7 +73,7 @@ async fn held(host: &dyn ToolHost, arguments: Value) -> Hold {
     hold.preview = prepared.preview;
     hold.context = prepared.shown;
     hold.two_phase = tool.confirm == domain::tool::Confirm::TwoPhase;
-    hold.call = Some(Arc::new(Call::propose(proposal, tool)));
+    hold.call_on_hold = Some(CallOnHold::new(Call::propose(proposal, tool)));
     hold
 }
 
@@ -94,7 +93,7 @@ fn words_of(value: &Value, found: &mut Vec<String>) {
 fn card_of(of: &'static str, hold: &Hold, foreign: &[&str]) -> Drawn {
     let card = drawn(hold, Language::Chinese);
     let mut all: Vec<String> = foreign.iter().map(|text| (*text).to_owned()).collect();
-    if let Some(call) = &hold.call {
+    if let Some(call) = hold.call() {
         all.push(call.tool.to_string());
         words_of(call.arguments.value(), &mut all);
     }

@@ -55,7 +55,7 @@ fn cards_of(text: &str) -> Vec<Card> {
         WarningKind::NoWhere { table: text.into() }.into(),
     ];
     call.context = json!({text: text});
-    let asking = |question: Question| Hold { question, call: None, ..call.clone() };
+    let asking = |question: Question| Hold { question, call_on_hold: None, ..call.clone() };
     let option =
         |id: &str| Choice { id: id.into(), label: text.into(), description: Some(text.into()) };
     let choice = Question::Choose {

@@ -1,13 +1,11 @@
 //! A card of every kind of hold, for the tests of every platform.
 
-use std::sync::Arc;
-
 use domain::answer::{Answer, Settlement};
 use domain::call::{Call, CallParts, ExecutionContext};
 use domain::caption::{CaptionKind, RowChange};
 use domain::hold::{
-    CancelReason, Choice, Decision, Hold, HoldChange, HoldOrigin, HoldOutcome, HoldState, Preview,
-    Question, Risk, Vote,
+    CallOnHold, CancelReason, Choice, Decision, Hold, HoldChange, HoldOrigin, HoldOutcome,
+    HoldState, Preview, Question, Risk, Vote,
 };
 use domain::outcome::ToolResult;
 use domain::person::{Actor, Audience, People, Person, PersonId};
@@ -109,9 +107,10 @@ fn phrased() -> Hold {
     detail.push_text("x-ticket: 7");
     detail.push(PhraseCode::RowsNotCounted, &[]);
     detail.push(PhraseCode::TimeLimit, &["30"]);
-    let call = hold.call.as_deref().unwrap();
+    let call = hold.call().unwrap();
     let context = ExecutionContext { detail, ..ExecutionContext::default() };
-    hold.call = Some(Arc::new(Call::fixed(CallParts { context, ..CallParts::clone(call) })));
+    hold.call_on_hold =
+        Some(CallOnHold::new(Call::fixed(CallParts { context, ..CallParts::clone(call) })));
     let of = CaptionKind::RunInShell { script: "cd shop && ./clean".into() };
     hold.title = CaptionKind::Cut { of: Box::new(of.into()), left_out: 1_234 }.into();
     let why = NoPreviewReason::new(PhraseCode::RowsBusy, &[]);
@@ -150,7 +149,7 @@ fn hostile() -> Hold {
 
 pub(super) fn asking(question: Question) -> Hold {
     let mut hold = hold();
-    hold.call = None;
+    hold.call_on_hold = None;
     hold.title = "Which strategy?".into();
     hold.question = question;
     hold

@@ -52,7 +52,7 @@ pub(super) fn settled_summary(
                 _ => Done::ApprovedByRule,
             };
             let done = if edited { Done::ApprovedEdited } else { Done::Approved };
-            became(hold.outcome.as_ref(), by(decision, done, automatic), words)
+            became(hold.outcome(), by(decision, done, automatic), words)
         }
         HoldState::Denied(decision) => SettledSummary {
             tone: Tone::No,

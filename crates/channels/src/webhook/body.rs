@@ -98,7 +98,7 @@ fn told_hold(hold: &Hold) -> DecidedHold<'_> {
         rule: hold.rule.as_deref(),
         audience: audience(&hold.audience),
         votes: hold.votes.iter().map(|vote| Value::Object(person(vote, hold))).collect(),
-        call: hold.call.as_deref().map(|call| ToldCall {
+        call: hold.call().map(|call| ToldCall {
             tool: &call.tool,
             arguments: arguments(Some(call), &call.arguments),
         }),
@@ -156,7 +156,7 @@ fn person(vote: &Vote, hold: &Hold) -> Map<String, Value> {
         Answer::Approve { arguments: edited, note, .. } => {
             say("verdict", "approve".into());
             if let Some(edited) = edited {
-                say("arguments", arguments(hold.call.as_deref(), edited));
+                say("arguments", arguments(hold.call().map(|call| &**call), edited));
             }
             if let Some(note) = note {
                 say("note", note.as_str().into());
@@ -203,9 +203,8 @@ fn form(question: &Question, filled: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
-    use domain::hold::{CancelReason, HoldChange, HoldOrigin, HoldOutcome};
+    use domain::hold::{CallOnHold, CancelReason, HoldChange, HoldOrigin, HoldOutcome};
     use domain::outcome::ToolResult;
 
     use super::super::sample::{approve, at, decided, hold, hold_with_secret};
@@ -359,10 +358,10 @@ mod tests {
         let edited = Arguments::parse(br#"{"tag":"1.5","token":"hunter3"}"#).unwrap();
         let mut hold = hold_with_secret("hunter2");
         let before = decided_body(&decided(hold.clone(), approve(None))).unwrap();
-        let call = hold.call.as_deref().unwrap();
+        let call = hold.call().unwrap();
         let (definition, policy) = (call.definition, call.policy);
-        hold.call =
-            Some(Arc::new(call.revised(edited.clone(), Default::default(), definition, policy)));
+        let revised = call.revised(edited.clone(), Default::default(), definition, policy);
+        hold.call_on_hold = Some(CallOnHold::new(revised));
         let after = decided(hold, approve(Some(edited)));
         assert_eq!(
             decision_json(&after)["data"]["hold"]["call"]["arguments"],

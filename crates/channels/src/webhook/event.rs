@@ -63,9 +63,16 @@ fn as_it_was(hold: &Hold, step: &Step) -> Hold {
         StepKind::Decided => None,
         StepKind::Started => Some(HoldOutcome::Executing),
         StepKind::InDoubt => Some(HoldOutcome::Unknown),
-        StepKind::Settled => hold.outcome.clone(),
+        StepKind::Settled => hold.outcome().cloned(),
     };
-    Hold { outcome, ..hold.clone() }
+    with_outcome(hold.clone(), outcome)
+}
+
+fn with_outcome(mut hold: Hold, outcome: Option<HoldOutcome>) -> Hold {
+    if let Some(on_hold) = &mut hold.call_on_hold {
+        on_hold.outcome = outcome;
+    }
+    hold
 }
 
 fn undecided(hold: &Hold, at: Timestamp) -> Hold {
@@ -73,7 +80,7 @@ fn undecided(hold: &Hold, at: Timestamp) -> Hold {
     // Votes of one moment: the one that decided came after the others.
     let counted = hold.votes.iter().filter(|vote| vote.at <= at && Some(*vote) != last);
     let votes = counted.cloned().collect();
-    Hold { state: HoldState::Pending, outcome: None, votes, ..hold.clone() }
+    with_outcome(Hold { state: HoldState::Pending, votes, ..hold.clone() }, None)
 }
 
 fn event_body(kind: &str, at: Timestamp, data: &Value) -> Vec<u8> {
@@ -96,7 +103,7 @@ fn hold_json(hold: &Hold, link: Option<&str>) -> Value {
         let shown = options.iter().map(|one| json!({"id": one.id, "label": one.label}));
         told["options"] = shown.collect();
     }
-    told["outcome"] = match &hold.outcome {
+    told["outcome"] = match hold.outcome() {
         None => Value::Null,
         Some(outcome) => outcome.name().into(),
     };

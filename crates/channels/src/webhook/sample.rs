@@ -1,13 +1,13 @@
 //! Holds for the tests of this folder.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
 use domain::hold::{
-    Callback, Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of,
+    CallOnHold, Callback, Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote,
+    tag_of,
 };
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
@@ -61,7 +61,7 @@ fn gating(schema: Value, arguments: Value) -> Hold {
         parent: None,
         opener: Actor::Runtime,
         requester: None,
-        call: Some(Arc::new(Call::propose(proposal, &tool))),
+        call_on_hold: Some(CallOnHold::new(Call::propose(proposal, &tool))),
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
@@ -82,7 +82,6 @@ fn gating(schema: Value, arguments: Value) -> Hold {
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn kind_of(change: &HoldChange) -> Option<StepKind> {
 
 /// Whether anything can follow this step.
 fn is_last(kind: StepKind, hold: &Hold) -> bool {
-    let runs = matches!(hold.state, HoldState::Approved(_)) && hold.call.is_some();
+    let runs = matches!(hold.state, HoldState::Approved(_)) && hold.call().is_some();
     kind == StepKind::Settled || kind == StepKind::Decided && !runs
 }
 

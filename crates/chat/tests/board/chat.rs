@@ -211,7 +211,7 @@ impl Chat {
 
     fn painted(showing: &Showing<'_>) -> String {
         let state = showing.hold.state.name();
-        match &showing.hold.outcome {
+        match showing.hold.outcome() {
             Some(outcome) => format!("{state}+{}", outcome.name()),
             // It asks once more.
             None if showing.armed => format!("{state}?"),

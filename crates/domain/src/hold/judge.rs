@@ -121,7 +121,7 @@ impl Hold {
             return Err(Refusal::AlreadyVoted { hold: Box::new(self.clone()) });
         }
         if let (Answer::Approve { scope: ApprovalScope::Session(_), .. }, true) =
-            (answer, self.audience.quorum > 1 || self.session().is_none() || self.call.is_none())
+            (answer, self.audience.quorum > 1 || self.session().is_none() || self.call().is_none())
         {
             return Err(Refusal::AnswerInvalid {
                 field: "scope".into(),

@@ -4,6 +4,7 @@
 //! opened it. What follows from a decision is the business of the session or external hold around it.
 
 mod asked_by;
+mod call_on_hold;
 mod cancel_reason;
 mod command;
 mod comment;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use asked_by::AskedBy;
+pub use call_on_hold::CallOnHold;
 pub use cancel_reason::{CancelReason, SUPERSEDED};
 pub use command::HoldCommand;
 pub use comment::Comment;
@@ -138,8 +140,8 @@ pub struct Hold {
     pub opener: Actor,
     /// In whose name it is asked. `None` where no person is behind it.
     pub requester: Option<PersonId>,
-    /// The call that waits. `None` for a bare question.
-    pub call: Option<Arc<Call>>,
+    /// The call that waits, with what became of it. `None` for a bare question.
+    pub call_on_hold: Option<CallOnHold>,
     /// What the tool found out before anybody was asked.
     pub preview: Preview,
     /// The asker's own, shown beside the question as foreign text; null if nothing.
@@ -164,8 +166,6 @@ pub struct Hold {
     pub comments: Vec<Arc<Comment>>,
     /// The model was told already that a person is asked, and calls again; nothing waits in the meantime.
     pub two_phase: bool,
-    /// What became of the approved call. `None` before it started, and where no call waits.
-    pub outcome: Option<HoldOutcome>,
 }
 
 /// Where a hold is. Once it is no longer pending it never changes again.
@@ -376,20 +376,20 @@ impl Hold {
 
     /// Asks whether a run that used up a budget may go on: it gates no call of its session.
     pub fn asks_to_go_on(&self) -> bool {
-        self.question == Question::Approve && self.call.is_none() && self.session().is_some()
+        self.question == Question::Approve && self.call().is_none() && self.session().is_some()
     }
 
-    /// The call that waits. `None` for a bare question.
+    /// The id of the call that waits. `None` for a bare question.
     pub fn call_id(&self) -> Option<CallId> {
-        self.call.as_ref().map(|call| call.id)
+        self.call().map(|call| call.id)
     }
 
     /// Binds an answer to what was asked: the call, or for a bare question the question itself.
     pub fn digest(&self) -> Digest {
-        match (&self.call, &self.question) {
+        match (self.call(), &self.question) {
             (Some(call), Question::Approve) => call.digest(),
             _ => {
-                let call = self.call.as_ref().map(|call| call.digest().to_string());
+                let call = self.call().map(|call| call.digest().to_string());
                 Framed::new("holdpoint.question.v1")
                     .field("hold", self.id.to_string().as_bytes())
                     .field("kind", self.question.kind().name().as_bytes())
@@ -416,8 +416,8 @@ impl Hold {
     pub fn is_finished(&self) -> bool {
         match &self.state {
             HoldState::Pending => false,
-            HoldState::Approved(_) if self.call.is_some() => {
-                self.outcome.as_ref().is_some_and(HoldOutcome::is_final)
+            HoldState::Approved(_) if self.call().is_some() => {
+                self.outcome().is_some_and(HoldOutcome::is_final)
             }
             _ => true,
         }
@@ -438,7 +438,7 @@ impl Hold {
             HoldChange::Voted(vote) => self.votes.push(vote.clone()),
             HoldChange::Revised { title, call, audience, rule, risk, preview, votes } => {
                 self.title = title.clone();
-                self.call = Some(call.clone());
+                self.put_call(call.clone());
                 self.audience = audience.clone();
                 self.rule = rule.clone();
                 self.risk = *risk;
@@ -449,7 +449,7 @@ impl Hold {
             }
             HoldChange::Claimed(who) => self.claimed_by = Some(who.clone()),
             HoldChange::Unclaimed => self.claimed_by = None,
-            HoldChange::Outcome(outcome) => self.outcome = Some(outcome.clone()),
+            HoldChange::Outcome(outcome) => self.set_outcome(Some(outcome.clone())),
             HoldChange::Revealed(_) => {}
             HoldChange::Commented(comment) => self.comments.push(comment.clone()),
         }
@@ -458,7 +458,7 @@ impl Hold {
 
     /// Its call was started and has not begun: the start gate refused it, or the host was never given it.
     pub(crate) fn not_begun(&mut self) {
-        self.outcome = None;
+        self.set_outcome(None);
         self.version += 1;
     }
 

@@ -54,7 +54,7 @@ impl Questionnaire {
     /// The questionnaire that a hold puts to people, if it is one: its call's arguments are read, and must
     /// make exactly the question that is stored.
     pub fn of(hold: &Hold) -> Option<Questionnaire> {
-        let call = hold.call.as_ref().filter(|call| call.place == Place::Person)?;
+        let call = hold.call().filter(|call| call.place == Place::Person)?;
         let questionnaire = Questionnaire::read(call.arguments.value()).ok()?;
         (questionnaire.question() == hold.question).then_some(questionnaire)
     }

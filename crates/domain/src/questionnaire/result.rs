@@ -96,7 +96,7 @@ impl Questionnaire {
         let first = ending.chosen().first().and_then(|chosen| chosen.options.first());
         let selected = first.and_then(|id| find_option(&self.questions.first()?.options, id));
         // The model knows the call by its own id, and none of ours.
-        let call = hold.call.as_ref().map(|call| call.tool_use_id.as_str());
+        let call = hold.call().map(|call| call.tool_use_id.as_str());
         let mut told = json!({
             "ok": confirmed, "status": ending.status(), "confirmed": confirmed,
             "skipped": skipped, "answers": answers,

@@ -1,12 +1,12 @@
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::*;
 use crate::answer::DenyReason;
 use crate::call::{Call, ExecutionContext, Proposal};
 use crate::digest::Digest;
-use crate::hold::{CancelReason, Decision, HoldOrigin, HoldState, Preview, Risk, Vote, tag_of};
+use crate::hold::{
+    CallOnHold, CancelReason, Decision, HoldOrigin, HoldState, Preview, Risk, Vote, tag_of,
+};
 use crate::id::{CallId, HoldId, RunId, SessionId};
 use crate::json::Arguments;
 use crate::outcome::ResultKind;
@@ -54,7 +54,7 @@ fn hold(arguments: Value) -> Hold {
         parent: None,
         opener: Actor::Runtime,
         requester: None,
-        call: Some(Arc::new(call)),
+        call_on_hold: Some(CallOnHold::new(call)),
         preview: Preview::default(),
         context: json!({}),
         rationale: None,
@@ -75,7 +75,6 @@ fn hold(arguments: Value) -> Hold {
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 

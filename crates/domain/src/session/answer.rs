@@ -66,7 +66,7 @@ impl Draft {
         let hold = self.hold(id)?;
         let judgement = hold.judge(answer, digest, by, edited, context.people, context.now)?;
         // Everything that can be refused is refused before anything is written.
-        let call = edited.map(|edited| edited.call.clone()).or_else(|| hold.call.clone());
+        let call = edited.map(|edited| edited.call.clone()).or_else(|| hold.call().cloned());
         let grant = match &judgement {
             Judgement::Edits { .. } | Judgement::Decides(_) => {
                 self.grant(id, call.as_deref(), answer, by, context)?

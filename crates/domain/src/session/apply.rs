@@ -64,7 +64,7 @@ impl Session {
             SessionEvent::Hold(HoldEvent::Opened { hold }) => {
                 self.holds.insert(hold.clone());
                 if let (Some(call), false) =
-                    (&hold.call, hold.two_phase || hold.question == Question::Settle)
+                    (hold.call(), hold.two_phase || hold.question == Question::Settle)
                     && let Some(record) = self.calls.get_mut(&call.id).map(Arc::make_mut)
                 {
                     record.call = Some(call.clone());
@@ -186,7 +186,7 @@ impl Session {
         }
         let Some(hold) = self.holds.get(&id) else { return };
         if let (HoldState::Approved(decision), Some(call), false) =
-            (state, &hold.call, hold.two_phase)
+            (state, hold.call(), hold.two_phase)
         {
             let clearance = Clearance {
                 by: ClearedBy::People(id),

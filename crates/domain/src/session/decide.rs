@@ -10,8 +10,8 @@ use crate::context::{Context, WhilePending};
 use crate::decided::Decided;
 use crate::event::{HoldEvent, SessionEvent};
 use crate::hold::{
-    CancelReason, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState, Question,
-    tag_of,
+    CallOnHold, CancelReason, Hold, HoldChange, HoldCommand, HoldOrigin, HoldOutcome, HoldState,
+    Question, tag_of,
 };
 use crate::id::{CallId, GrantId, HoldId, RunId, SessionId};
 use crate::limits::QUEUED_MESSAGES_MAX;
@@ -437,7 +437,7 @@ impl Draft {
             None => by.to_string(),
         };
         let result = crate::outcome::NotRun::Revoked { name }.result();
-        if hold.two_phase && hold.outcome.is_none() && !self.next.is_taken(hold.id) {
+        if hold.two_phase && hold.outcome().is_none() && !self.next.is_taken(hold.id) {
             let result = super::two_phase::shaped(&result);
             let change = HoldChange::Outcome(HoldOutcome::Failed(result));
             self.push(SessionEvent::Hold(HoldEvent::Updated { hold: hold.id, change }), context);
@@ -558,7 +558,7 @@ impl Draft {
             requester: self.next.requester().cloned(),
             policy: call.as_ref().map_or_else(|| context.policy.version(), |call| call.policy),
             preview: spec.preview.about(call.as_deref()),
-            call,
+            call_on_hold: call.map(CallOnHold::new),
             context: spec.shown,
             rationale: spec.rationale,
             audience: spec.audience,
@@ -569,7 +569,6 @@ impl Draft {
             votes: Vec::new(),
             comments: Vec::new(),
             two_phase,
-            outcome: None,
         };
         self.push(SessionEvent::Hold(HoldEvent::Opened { hold: Arc::new(hold) }), context);
     }

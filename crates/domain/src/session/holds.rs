@@ -79,8 +79,7 @@ impl IntoIterator for Holds {
 fn has_secret(hold: &Hold) -> bool {
     // An edit whose editor may not approve it leaves no vote, only the call.
     let called = hold
-        .call
-        .as_ref()
+        .call()
         .is_some_and(|call| !call.secrets.is_empty() && mentions_secret(call.arguments.value()));
     called
         || hold.votes.iter().any(|vote| match &vote.answer {

@@ -236,7 +236,7 @@ impl Draft {
         by: &AuthenticatedPerson,
         context: &Context<'_>,
     ) {
-        let Some(call) = &settle.call else { return };
+        let Some(call) = settle.call() else { return };
         let name = context.people.name_of(by.id());
         let result = match how {
             Settlement::Succeeded => ToolResult::output(content.map_or_else(

@@ -32,15 +32,13 @@ impl Session {
         if denials.is_empty() {
             return None;
         }
-        let same = denials.iter().find(|hold| {
-            hold.call.as_ref().is_some_and(|denied| denied.match_key() == call.match_key())
-        });
+        let same = denials
+            .iter()
+            .find(|hold| hold.call().is_some_and(|denied| denied.match_key() == call.match_key()));
         let words = argument_words(call);
         let similar = || {
             denials.iter().find(|hold| {
-                hold.call
-                    .as_ref()
-                    .is_some_and(|denied| are_similar(&words, &self::argument_words(denied)))
+                hold.call().is_some_and(|denied| are_similar(&words, &self::argument_words(denied)))
             })
         };
         let (hold, likeness) = match same {
@@ -61,7 +59,7 @@ impl Session {
 
 fn is_denial_of(hold: &Hold, tool: &str) -> bool {
     matches!(hold.state, HoldState::Denied(_))
-        && hold.call.as_ref().is_some_and(|call| &*call.tool == tool)
+        && hold.call().is_some_and(|call| &*call.tool == tool)
 }
 
 /// The words of all arguments: runs of letters and digits, in small letters. Secrets are none.

@@ -67,7 +67,7 @@ impl Draft {
                     }
                     Phase::Run(hold) => {
                         // The stored bytes run, not the ones just sent.
-                        let stored = hold.call.clone().unwrap_or(call);
+                        let stored = hold.call().cloned().unwrap_or(call);
                         // The approval counts from when it was given, not from when it is used.
                         let at = hold.state.decision().map_or(context.now, Decision::at);
                         let clearance = Clearance {
@@ -85,7 +85,7 @@ impl Draft {
                         );
                     }
                     Phase::Follow(hold) => {
-                        let stored = hold.call.clone().unwrap_or(call);
+                        let stored = hold.call().cloned().unwrap_or(call);
                         self.push(
                             SessionEvent::CallProposed { id, call: stored, clearance: None },
                             context,

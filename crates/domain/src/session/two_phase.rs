@@ -36,7 +36,7 @@ impl Session {
     pub(super) fn phase(&self, call: &Call, confirmed: bool, context: &Context<'_>) -> Phase {
         let matching = self.holds.values().rev().find(|hold| {
             hold.two_phase
-                && hold.call.as_ref().is_some_and(|stored| {
+                && hold.call().is_some_and(|stored| {
                     stored.tool == call.tool && stored.match_key() == call.match_key()
                 })
         });
@@ -47,7 +47,7 @@ impl Session {
             // Without `confirmed` it is a new request, whatever became of earlier ones.
             (_, false) => Phase::First,
             (HoldState::Approved(decision), true)
-                if hold.outcome.is_none()
+                if hold.outcome().is_none()
                     && decision.at().plus_ms(EXECUTE_WITHIN_MS) <= context.now =>
             {
                 Phase::Known(shaped(&NotRun::ExpiredBeforeStart.result()))
@@ -64,7 +64,7 @@ impl Session {
     }
 
     fn approved(&self, hold: &Arc<Hold>) -> Phase {
-        match &hold.outcome {
+        match hold.outcome() {
             Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) => {
                 Phase::Known(replayed(result))
             }
@@ -90,7 +90,7 @@ impl Session {
     pub(super) fn followed(&self, id: CallId) -> Option<ToolResult> {
         let stored = self.calls.get(&id)?.call.as_ref().filter(|call| call.id != id)?;
         let hold = self.hold_of(stored.id)?;
-        match &hold.outcome {
+        match hold.outcome() {
             Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) => {
                 Some(replayed(result))
             }
@@ -105,7 +105,7 @@ impl Draft {
     /// The runtime's own word to the model that somebody decided.
     pub(super) fn tell_model_of_decision(&mut self, id: HoldId, context: &Context<'_>) {
         let Some(hold) = self.next.holds.get(&id).cloned() else { return };
-        let Some(call) = &hold.call else { return };
+        let Some(call) = hold.call() else { return };
         let text = match &hold.state {
             HoldState::Approved(_) if call.revision > 1 => format!(
                 "The person approved {} ({id}) with changes. Call it again with these arguments and confirmed=true: {}",

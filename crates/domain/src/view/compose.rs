@@ -37,7 +37,7 @@ pub(super) fn parts(hold: &Hold) -> Vec<ViewPart> {
     if let Some(rows) = hold.preview.rows {
         fact(&mut parts, Label::Rows, &rows.to_string());
     }
-    if let Some(call) = &hold.call {
+    if let Some(call) = hold.call() {
         asked_call(&mut parts, hold, call, edits.is_some());
     }
     question(&mut parts, hold);
@@ -54,7 +54,7 @@ pub(super) fn parts(hold: &Hold) -> Vec<ViewPart> {
         let fields = fields_of(&hold.context);
         parts.push(ViewPart::Fields { label: Label::Context, by: asker(hold), fields });
     }
-    if let Some(call) = &hold.call {
+    if let Some(call) = hold.call() {
         surroundings(&mut parts, call);
     }
     parts
@@ -70,7 +70,7 @@ fn quote(parts: &mut Vec<ViewPart>, label: Label, by: Author, text: &str) {
 
 /// Who worded the question.
 fn asker(hold: &Hold) -> Author {
-    match (hold.session(), &hold.call, &hold.opener) {
+    match (hold.session(), hold.call(), &hold.opener) {
         (None, _, Actor::Program { .. }) => Author::Program,
         (None, _, Actor::Person(_)) => Author::Person,
         // A tool asks in the middle of its call.
@@ -152,7 +152,7 @@ fn warnings(parts: &mut Vec<ViewPart>, hold: &Hold) {
     for warning in &hold.preview.warnings {
         warn(parts, Author::Tool, warning);
     }
-    let Some(call) = &hold.call else { return };
+    let Some(call) = hold.call() else { return };
     for kind in look_alikes_in(call) {
         let warning = Warning::new(kind);
         let warning = match hold.preview.codes_look_alikes {

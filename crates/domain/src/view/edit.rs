@@ -27,7 +27,7 @@ const BY_THE_TOOL: &str = "*** by the tool";
 /// then what the tool itself would change.
 pub(crate) fn with_edit(before: &Hold, after: &Call, by_the_tool: Option<&str>) -> Option<String> {
     let earlier = before.preview.diff.as_deref().and_then(|diff| edits(before, diff));
-    let newest = before.call.as_ref().map(|call| changed_lines(call, after))?;
+    let newest = before.call().map(|call| changed_lines(call, after))?;
     let mut diff = HEAD.to_owned();
     for part in earlier.map(|(lines, _)| lines).into_iter().chain([newest.as_str()]) {
         diff.push_str(part);
@@ -47,7 +47,7 @@ pub fn is_like_an_edit(diff: &str) -> bool {
 
 /// The lines of all edits, and the tool's own diff. Only a call that was revised has any.
 pub(super) fn edits<'a>(hold: &Hold, diff: &'a str) -> Option<(&'a str, Option<&'a str>)> {
-    let revised = hold.call.as_ref().is_some_and(|call| call.revision > 1);
+    let revised = hold.call().is_some_and(|call| call.revision > 1);
     let lines = diff.strip_prefix(HEAD).filter(|_| revised)?;
     match lines.split_once(&format!("\n{BY_THE_TOOL}\n")) {
         Some((lines, own)) => Some((lines, Some(own))),

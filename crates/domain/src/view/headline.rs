@@ -274,7 +274,7 @@ impl HeadlineTarget {
 impl Headline {
     /// The headline of a hold as it is now, from what is stored with it.
     pub fn of(hold: &Hold) -> Headline {
-        let mut headline = match (&hold.question, hold.call.as_deref()) {
+        let mut headline = match (&hold.question, hold.call().map(|call| &**call)) {
             (Question::Choose { options, multiple, .. }, _) => {
                 let count = options.len() as u64;
                 let verb =

@@ -4,7 +4,7 @@ use super::fields::fields_of;
 use super::*;
 use crate::call::{Call, CallParts, ExecutionContext, Proposal};
 use crate::caption::{CaptionKind, RowChange};
-use crate::hold::{Choice, HoldOrigin, HoldState, Preview, Question, Risk};
+use crate::hold::{CallOnHold, Choice, HoldOrigin, HoldState, Preview, Question, Risk};
 use crate::id::{CallId, HoldId};
 use crate::json::Arguments;
 use crate::person::{Actor, PersonId};
@@ -58,7 +58,7 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
         parent: None,
         opener: Actor::Person(PersonId::new("ana")),
         requester: None,
-        call: call.map(Into::into),
+        call_on_hold: call.map(CallOnHold::new),
         preview: Preview {
             summary: Some("1 row\nwarning: none".into()),
             rows: Some(214),
@@ -81,7 +81,6 @@ fn hold(question: Question, arguments: Option<Value>) -> Hold {
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 
@@ -262,7 +261,8 @@ fn a_kind_of_warning_is_told_beside_its_sentence_and_under_the_digest() {
     let mut hold = hold(Question::Approve, Some(json!({"host": "p\u{430}ypal"})));
     hold.preview.warnings = vec![WarningKind::NoWhere { table: "a\u{202e}".into() }.into()];
     let without = digest(&hold);
-    hold.preview = hold.preview.about(hold.call.as_deref());
+    let call = hold.call().cloned();
+    hold.preview = hold.preview.about(call.as_deref());
     assert_ne!(digest(&hold), without, "codes count");
     let [table, word] = spelled_warnings(&hold).try_into().unwrap();
     assert_eq!(table["code"], "no_where");
@@ -302,10 +302,10 @@ fn i44_how_it_runs_without_codes_is_spelled_as_before_there_were_codes() {
     let line = "as user nobody";
     let with = |detail: RunDetail| {
         let mut hold = hold(Question::Approve, Some(json!({})));
-        let call = hold.call.as_deref().unwrap();
+        let call = hold.call().unwrap();
         let context = ExecutionContext { detail, ..ExecutionContext::default() };
         let call = Call::fixed(CallParts { context, ..CallParts::clone(call) });
-        hold.call = Some(call.into());
+        hold.call_on_hold = Some(CallOnHold::new(call));
         hold
     };
     let plain = with(line.into());
@@ -316,7 +316,7 @@ fn i44_how_it_runs_without_codes_is_spelled_as_before_there_were_codes() {
     detail.push(PhraseCode::AsUser, &["nobody"]);
     let coded = with(detail);
     assert_eq!(View::of(&coded).text(), View::of(&plain).text(), "the same words");
-    let digests = |hold: &Hold| hold.call.as_ref().map(|call| call.digest());
+    let digests = |hold: &Hold| hold.call().map(|call| call.digest());
     assert_eq!(digests(&coded), digests(&plain), "and the same call");
     assert_ne!(digest(&coded), digest(&plain), "codes count");
     let phrases = json!([{"line": 0, "code": "as_user", "values": [text("nobody")]}]);

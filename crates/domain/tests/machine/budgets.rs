@@ -37,7 +37,7 @@ fn a_person_is_asked_before_the_model_call_for_which_nothing_is_left() {
     assert_eq!(w.results(), ["did look"], "the calls of the last turn were carried out");
     let hold = w.hold(0);
     assert_eq!(hold.question, Question::Approve);
-    assert!(hold.call.is_none() && hold.asks_to_go_on());
+    assert!(hold.call().is_none() && hold.asks_to_go_on());
     assert_eq!(hold.title, "Let the run go on? It has used up its 2 turns");
     assert_eq!(
         hold.preview.summary.as_deref(),

@@ -302,7 +302,7 @@ fn i16_a_crash_in_the_middle_asks_a_person_and_never_runs_again() {
     world.approve("ana", 0);
     world.crash(&Recovered::Unknown { evidence: "pid 7".into() });
     assert_eq!(world.running(), Vec::<String>::new());
-    assert_eq!(world.hold(0).outcome, Some(HoldOutcome::Unknown));
+    assert_eq!(world.hold(0).outcome(), Some(&HoldOutcome::Unknown));
     let settle = world.hold(1);
     assert_eq!(
         (settle.question.kind(), settle.parent),
@@ -313,7 +313,7 @@ fn i16_a_crash_in_the_middle_asks_a_person_and_never_runs_again() {
     let how = Answer::Settle { how: Settlement::Succeeded, content: Some("it is gone".into()) };
     world.answer_as("bob", 1, how).unwrap();
     assert_eq!(world.results(), ["it is gone"]);
-    assert_eq!(world.hold(0).outcome.as_ref().map(HoldOutcome::name), Some("succeeded"));
+    assert_eq!(world.hold(0).outcome().map(HoldOutcome::name), Some("succeeded"));
     assert_eq!(world.count("call.started"), 1);
 }
 

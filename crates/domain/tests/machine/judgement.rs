@@ -245,7 +245,7 @@ fn a_hold_is_finished_when_nothing_more_can_come_of_it() {
     world.finish();
     let hold = world.hold(0);
     assert!(hold.is_finished());
-    assert_eq!(hold.outcome.as_ref().map(|outcome| outcome.name()), Some("succeeded"));
+    assert_eq!(hold.outcome().map(|outcome| outcome.name()), Some("succeeded"));
     let mut world = World::new();
     world.budgets.turns = 1;
     world.say("go").think("", &[("look", json!({}))]).finish();
@@ -394,7 +394,7 @@ fn i11_what_has_ended_cannot_be_withdrawn() {
         let (hold, by) = (world.hold(0).id, Actor::Person(PersonId::new("ana")));
         world.tell(&cancel_hold(hold, by))
     };
-    let outcome = |world: &World| world.hold(0).outcome.as_ref().map(|outcome| outcome.name());
+    let outcome = |world: &World| world.hold(0).outcome().map(|outcome| outcome.name());
     let mut held = World::new();
     held.say("x").think("", &[("wipe", json!({}))]).approve("ana", 0).finish();
     let mut two_phase = World::new();

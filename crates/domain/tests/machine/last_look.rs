@@ -49,7 +49,7 @@ fn a_call_that_is_asked_about_again_is_the_next_revision_and_waits_as_long_as_it
         world.policy = asks(two);
         thaw(&mut world);
         let (first, again) = (world.hold(0), world.hold(1));
-        let revision = |hold: &holdpoint_domain::hold::Hold| hold.call.as_ref().unwrap().revision;
+        let revision = |hold: &holdpoint_domain::hold::Hold| hold.call().unwrap().revision;
         assert_eq!(revision(&again), revision(&first) + 1);
         assert_eq!(again.expires_at, Some(world.now.plus_ms(waits_ms)), "{by_rule:?}");
     }
@@ -143,7 +143,7 @@ fn only_the_node_that_made_the_latest_attempt_can_take_it_back() {
     let mut world = World::new();
     world.say("x").think("", &[("wipe", json!({}))]).approve("ana", 0);
     let call = *world.session.calls.keys().next().unwrap();
-    let executing = |world: &World| world.hold(0).outcome.as_ref().map(|outcome| outcome.name());
+    let executing = |world: &World| world.hold(0).outcome().map(|outcome| outcome.name());
     assert_eq!(executing(&world), Some("executing"));
     let version = world.hold(0).version;
     let own = world.node;

@@ -37,7 +37,7 @@ fn step(world: &mut World, what: u8, which: u8, how: u8) {
         6 if holds > 0 => drop(world.answer_as(who, nth, fitting(world, nth, how))),
         7 if holds > 0
             && world.hold(nth).question == Question::Approve
-            && world.hold(nth).call.is_some() =>
+            && world.hold(nth).call().is_some() =>
         {
             drop(world.edit(who, nth, json!({"n": how % 4})));
         }

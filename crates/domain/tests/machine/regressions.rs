@@ -167,7 +167,7 @@ fn a_revoked_approval_settles_its_hold() {
         w.hold(0).is_finished(),
         "wait?until=settled never ends: {:?} {:?}",
         w.hold(0).state.name(),
-        w.hold(0).outcome
+        w.hold(0).outcome()
     );
 }
 
@@ -274,7 +274,7 @@ fn i03_a_changed_tool_is_asked_about_as_what_it_is_now() {
     w.approve("ana", 0);
     assert!(w.hold(1).is_pending());
     assert_eq!(
-        w.hold(1).call.as_ref().unwrap().effects,
+        w.hold(1).call().unwrap().effects,
         Effects::AtMostOnce,
         "asked again under the new definition, but as read_only"
     );
@@ -331,7 +331,7 @@ fn i22_people_who_disagree_about_what_happened_do_not_hold_up_the_run_for_ever()
     };
     assert!(why.contains("do not agree"), "{why}");
     assert_eq!(hold.votes.len(), 2, "both can be read");
-    assert_eq!(w.hold(0).outcome, Some(HoldOutcome::Unknown));
+    assert_eq!(w.hold(0).outcome(), Some(&HoldOutcome::Unknown));
     assert!(w.results().last().unwrap().contains("Outcome unknown"), "{:?}", w.results());
     assert_eq!((w.status(), w.count("call.started")), ("running", 1));
 }

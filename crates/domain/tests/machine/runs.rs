@@ -213,7 +213,7 @@ fn i51_a_finding_about_a_call_of_a_cancelled_run_is_kept_and_begins_nothing() {
         world.report(call, Outcome::Unknown { evidence: String::new() }).unwrap();
         let messages = world.session.transcript.len();
         world.answer_as("ana", 1, Answer::Settle { how, content: None }).unwrap();
-        let outcome = world.hold(0).outcome.clone();
+        let outcome = world.hold(0).outcome().cloned();
         assert!(outcome.is_some_and(|outcome| outcome.is_final()), "{how:?} is on record");
         assert_eq!((world.status(), world.session.pending_work()), ("cancelled", vec![]));
         assert_eq!((world.session.transcript.len(), world.session.queue.len()), (messages, 0));

@@ -188,7 +188,7 @@ fn i07_the_stricter_of_policy_then_and_policy_now_holds() {
     let mut world = held();
     world.policy = policy(vec![rule("two by now", "wipe", Then::Ask, ask(&["dba"], 2))]);
     world.approve("ana", 0);
-    let told = format!("{:?}", world.hold(0).outcome);
+    let told = format!("{:?}", world.hold(0).outcome());
     assert!(told.contains("ask 2 of role `dba` by rule `two by now`"), "{told}");
     assert_eq!(world.hold(1).state.name(), "pending");
     assert!(world.running().is_empty());
@@ -506,7 +506,7 @@ fn i52_an_approval_with_edits_decides_an_outside_hold_after_the_thaw_only() {
     let (events, told) = world.within(|_, context| outside.decide(&command, context));
     told.unwrap();
     events.iter().for_each(|event| outside.apply(event));
-    let call = outside.hold.call.as_ref().unwrap();
+    let call = outside.hold.call().unwrap();
     assert_eq!(call.arguments.value(), &json!({"n": 2}), "the edit is taken");
     assert_eq!((outside.hold.state.name(), outside.hold.votes.len()), ("pending", 1));
     world.frozen = None;

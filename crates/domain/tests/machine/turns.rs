@@ -250,7 +250,7 @@ fn holds_of_one_turn_stand_in_the_order_of_its_calls() {
     let shown: Vec<_> = world
         .session
         .open_holds()
-        .map(|hold| hold.call.as_ref().unwrap().arguments.value()["n"].clone())
+        .map(|hold| hold.call().unwrap().arguments.value()["n"].clone())
         .collect();
     assert_eq!(shown, (0..20).map(|n| json!(n)).collect::<Vec<_>>());
 }

@@ -457,7 +457,7 @@ impl World {
     /// The call of a hold with other arguments, ruled on anew.
     pub(crate) fn edited(&self, n: usize, arguments: Arguments) -> Edited {
         let hold = self.hold(n);
-        let call = hold.call.as_ref().expect("a call");
+        let call = hold.call().expect("a call");
         let revised =
             call.revised(arguments, call.context.clone(), call.definition, self.policy.version());
         let verdict = self.policy.rule(&Facts::of(&revised));

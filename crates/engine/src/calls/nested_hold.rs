@@ -189,7 +189,7 @@ impl Engine {
             parent: about.map(|hold| hold.id),
             opener: Actor::Runtime,
             requester,
-            call: None,
+            call_on_hold: None,
             preview: Preview::default(),
             context: asked.shown,
             rationale: None,
@@ -202,7 +202,6 @@ impl Engine {
             votes: Vec::new(),
             comments: Vec::new(),
             two_phase: false,
-            outcome: None,
         })
     }
 

@@ -229,7 +229,7 @@ impl Engine {
     ) -> Result<Edited, Error> {
         let invalid =
             |why: String| Refusal::AnswerInvalid { field: "arguments".into(), why: why.into() };
-        let call = hold.call.as_ref().ok_or_else(|| invalid("there is no call to edit".into()))?;
+        let call = hold.call().ok_or_else(|| invalid("there is no call to edit".into()))?;
         // What the editor was not shown, they cannot have meant to change.
         let arguments = match restore(arguments.value(), call.arguments.value(), &call.secrets) {
             Some(restored) => {

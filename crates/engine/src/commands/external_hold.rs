@@ -7,8 +7,8 @@ use domain::event::TokenScope;
 use domain::external_hold::{ExternalHold, ExternalHoldCommand};
 use domain::grant::ClearedBy;
 use domain::hold::{
-    Callback, Decision, Hold, HoldOrigin, HoldOutcome, HoldState, HoldStateName, Preview, Question,
-    Risk, tag_of,
+    CallOnHold, Callback, Decision, Hold, HoldOrigin, HoldOutcome, HoldState, HoldStateName,
+    Preview, Question, Risk, tag_of,
 };
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
@@ -187,7 +187,7 @@ impl Engine {
             opener: caller.actor.clone(),
             requester,
             preview: Preview { diff: new.diff, ..Preview::default() }.about(call.as_deref()),
-            call,
+            call_on_hold: call.map(CallOnHold::new),
             context: new.context,
             rationale: None,
             audience: audience.into(),
@@ -199,7 +199,6 @@ impl Engine {
             votes: Vec::new(),
             comments: Vec::new(),
             two_phase: false,
-            outcome: None,
         })
     }
 

@@ -157,5 +157,5 @@ fn tell_of_hold(event: &HoldEvent, find: &dyn Fn(HoldId) -> Option<Arc<Hold>>) {
 }
 
 fn tool_of(hold: &Arc<Hold>) -> Option<Arc<str>> {
-    hold.call.as_ref().map(|call| call.tool.clone())
+    hold.call().map(|call| call.tool.clone())
 }

@@ -480,7 +480,7 @@ fn files_of_hold(hold: &Hold) -> Vec<FileId> {
         }
     }
     let mut found = Vec::new();
-    if let Some(call) = &hold.call {
+    if let Some(call) = hold.call() {
         look(call.arguments.value(), &mut found);
     }
     found.extend(answered_files(hold));

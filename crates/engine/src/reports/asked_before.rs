@@ -83,7 +83,7 @@ pub struct LastDenial {
 impl Engine {
     pub async fn asked_before(&self, caller: &Caller, id: HoldId) -> Result<AskedBefore, Error> {
         let hold = self.hold(caller, id).await?;
-        let Some(call) = &hold.call else {
+        let Some(call) = hold.call() else {
             return Ok(AskedBefore { is_complete: true, ..AskedBefore::default() });
         };
         let now = self.now();

@@ -213,7 +213,7 @@ impl Engine {
         };
         let found = self.0.store.holds(query).await?;
         let (looked_at, is_complete) = (found.len(), found.len() < ALIKE_LOOKED_AT);
-        let covered = |hold: &Arc<Hold>| hold.call.as_ref().is_some_and(|call| grant.covers(call));
+        let covered = |hold: &Arc<Hold>| hold.call().is_some_and(|call| grant.covers(call));
         let mut newest: Vec<Arc<Hold>> = found.into_iter().filter(covered).collect();
         let count = newest.len();
         newest.truncate(MATCHES_SHOWN);
@@ -271,7 +271,7 @@ fn rulings_of(entry: &Entry) -> Vec<(&Call, RulingName, Option<HoldId>)> {
                 rulings.push((&**call, ruling, hold.map(|hold| hold.id)));
             }
             Event::ExternalHold(HoldEvent::Opened { hold }) => {
-                let Some(call) = &hold.call else { continue };
+                let Some(call) = hold.call() else { continue };
                 let ruling = match &hold.state {
                     HoldState::Approved(Decision::Automatic { by: ClearedBy::Rule(_), .. }) => {
                         RulingName::Allow

@@ -16,7 +16,7 @@ pub(crate) fn handed_over(
     hold: &Hold,
     answer: &Answer,
 ) -> Result<Option<(Value, Vec<String>)>, Refusal> {
-    let is_such = hold.call.as_ref().is_some_and(|call| &*call.tool == REQUEST_API_KEYS);
+    let is_such = hold.call().is_some_and(|call| &*call.tool == REQUEST_API_KEYS);
     let Answer::Perform { content, is_error: false } = answer else { return Ok(None) };
     // mutant: keys-in-the-transcript
     if !is_such {

@@ -50,7 +50,7 @@ impl Engine {
             },
             Answer::Fill(form) => (form.clone(), hold.question.secrets()),
             Answer::Approve { arguments: Some(arguments), .. } => {
-                let secrets = hold.call.as_ref().map(|call| call.secrets.clone());
+                let secrets = hold.call().map(|call| call.secrets.clone());
                 (arguments.value().clone(), secrets.unwrap_or_default())
             }
             _ => return Ok(SealedAnswer { answer, new: Vec::new() }),

@@ -46,7 +46,7 @@ fn secrets(hold: &Hold, known: &[Sealed]) -> Vec<Revealed> {
             found.push(Revealed { part, at: at.to_owned(), value });
         });
     };
-    if let Some(call) = &hold.call {
+    if let Some(call) = hold.call() {
         look("arguments", call.arguments.value(), &call.secrets);
     }
     let pointers = hold.question.secrets();

@@ -106,9 +106,7 @@ async fn i32_nobody_joins_the_run_of_somebody_else() {
         world.model.will("", &[("wipe", json!({"n": 2}))]);
         say(&world, &bob, session, Some(how)).await.unwrap();
         let wipes = |session: &domain::session::Session| {
-            session
-                .open_holds()
-                .any(|hold| hold.call.as_ref().is_some_and(|call| &*call.tool == "wipe"))
+            session.open_holds().any(|hold| hold.call().is_some_and(|call| &*call.tool == "wipe"))
         };
         // Where Ana's hold still waits, Bob's message waits behind it.
         if how == WhilePending::Deliver {

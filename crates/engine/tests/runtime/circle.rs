@@ -29,7 +29,7 @@ async fn a_call_is_held_approved_run_once_and_the_run_goes_on() {
     assert_eq!(results(&over), [r#"did {"t":1}"#]);
     assert_eq!(world.witness.arguments(), [r#"{"t":1}"#]);
     let hold = world.hold(hold.id).await;
-    assert!(matches!(hold.outcome, Some(HoldOutcome::Succeeded(_))), "{:?}", hold.outcome);
+    assert!(matches!(hold.outcome(), Some(HoldOutcome::Succeeded(_))), "{:?}", hold.outcome());
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ async fn i14_i16_a_call_that_was_running_is_in_doubt_and_never_run_again() {
     let paused = world.paused(session).await;
     let settle = paused.open_holds().next().unwrap().clone();
     assert_eq!(settle.question.kind(), QuestionKind::Settle);
-    assert_eq!(world.hold(hold.id).await.outcome, Some(HoldOutcome::Unknown));
+    assert_eq!(world.hold(hold.id).await.outcome(), Some(&HoldOutcome::Unknown));
     let how = Answer::Settle { how: Settlement::Succeeded, content: Some("seen".into()) };
     world.answer(&world.bob, &settle, how).await.unwrap();
     let over = world.over(session).await;

@@ -73,7 +73,7 @@ async fn a_call_that_begins_while_the_engine_closes_is_done_and_not_in_doubt() {
     let (world, _folder, hold) = approved().await;
     world.engine.close(Duration::from_secs(20)).await;
     assert_eq!(world.witness.arguments().len(), 1);
-    let outcome = world.hold(hold.id).await.outcome.clone();
+    let outcome = world.hold(hold.id).await.outcome().cloned();
     assert_eq!(outcome.as_ref().map(|outcome| outcome.name()), Some("succeeded"));
     assert_eq!(world.model.heard().len(), 1, "no thought is begun any more");
 }

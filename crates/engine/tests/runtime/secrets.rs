@@ -160,7 +160,7 @@ async fn i45_a_secret_goes_to_its_tool_and_nowhere_else() {
     world.say(session, "go on").await;
     let hold = world.paused(session).await.open_holds().next().unwrap().clone();
     // The approver is told which secret it is, who gave it and when, and not what it says.
-    let call = hold.call.as_ref().unwrap();
+    let call = hold.call().unwrap();
     assert_eq!(call.arguments.value()["key"], key);
     assert_eq!(hold.title, format!("Ship with {key}"));
     let warning = hold.preview.warnings[0].text();

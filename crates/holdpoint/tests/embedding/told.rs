@@ -174,6 +174,6 @@ async fn turns_that_are_used_up_ask_whether_to_go_on() {
     let rest = session.ask("Go.").await.unwrap();
     let Rest::Paused { holds } = rest else { panic!("{rest:?}") };
     let [hold] = &holds[..] else { panic!("{holds:?}") };
-    assert!(hold.call.is_none(), "it is about the run, and not about a call");
+    assert!(hold.call().is_none(), "it is about the run, and not about a call");
     assert_eq!(till.paid(), [(1, 1), (2, 2), (2, 2)], "every call of the last turn has its result");
 }

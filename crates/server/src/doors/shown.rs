@@ -59,7 +59,7 @@ pub(crate) async fn seen(
 
 /// Whether what is asked is what was asked at first.
 fn is_first(hold: &Hold) -> bool {
-    hold.call.as_ref().is_none_or(|call| call.revision == 1)
+    hold.call().is_none_or(|call| call.revision == 1)
 }
 
 fn note_namespace(door: &str) -> String {

@@ -39,7 +39,7 @@ pub(crate) fn agreed_in_text(
     let said = folded(text);
     let mut meant = None;
     for hold in session.open_holds().filter(|hold| hold.question == Question::Approve) {
-        let Some(call) = &hold.call else { continue };
+        let Some(call) = hold.call() else { continue };
         let Some(words) = words.get(&*call.tool) else { continue };
         let is = |template: &Option<String>| {
             let filled = template.as_ref().and_then(|it| filled(it, call.arguments.value()));

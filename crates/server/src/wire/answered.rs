@@ -173,7 +173,7 @@ pub(super) struct Secrets<'a> {
 impl<'a> Secrets<'a> {
     pub(super) fn of(hold: &'a domain::hold::Hold) -> Secrets<'a> {
         Secrets {
-            arguments: hold.call.as_ref().map_or(&[], |call| &call.secrets),
+            arguments: hold.call().map_or(&[], |call| &call.secrets),
             form: match &hold.question {
                 Question::Fill { schema: Some(schema) } => write_only_pointers(schema),
                 _ => Vec::new(),

@@ -80,7 +80,7 @@ impl ConfiguredTool {
     pub(crate) fn of_hold(engine: &Engine, hold: &domain::hold::Hold) -> Option<ConfiguredTool> {
         // A program may call its own tool by the name of one of ours.
         hold.session()?;
-        let mut tool = ConfiguredTool::of(engine.tool(&hold.call.as_deref()?.tool)?);
+        let mut tool = ConfiguredTool::of(engine.tool(&hold.call()?.tool)?);
         tool.agents = hold.agent().map(ToOwned::to_owned).into_iter().collect();
         Some(tool)
     }

@@ -216,8 +216,8 @@ impl<'a> Hold<'a> {
             requester: hold.requester.as_ref().map(Text),
             asked_by: AskedBy::of(hold),
             digest: Text(hold.digest()),
-            group: hold.call.as_deref().map(|call| Text(call.match_key())),
-            call: hold.call.as_deref().map(Call::of),
+            group: hold.call().map(|call| Text(call.match_key())),
+            call: hold.call().map(|call| Call::of(call)),
             headline: Headline::of(hold),
             view: View::of(hold),
             two_phase: hold.two_phase,
@@ -268,7 +268,7 @@ impl<'a> Hold<'a> {
             mentioned: hold.mentioned().into_iter().map(Text).collect(),
             decision: hold.state.decision().map(|decision| Answered::decision(decision, &secrets)),
             cancelled: Cancelled::of(&hold.state),
-            outcome: hold.outcome.as_ref().map(|o| Outcome::of(o, hold.session().is_none())),
+            outcome: hold.outcome().map(|o| Outcome::of(o, hold.session().is_none())),
             undelivered: Vec::new(),
         }
     }

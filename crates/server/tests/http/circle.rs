@@ -194,7 +194,7 @@ async fn an_outside_program_asks_waits_and_reports() {
     assert_eq!(location, format!("/v1/holds/{}", text(&hold, "id")));
     let stored =
         world.store.hold(text(&hold, "id").parse().expect("an id")).await.expect("a store");
-    let stored = stored.expect("a hold").call.clone().expect("a call");
+    let stored = stored.expect("a hold").call().cloned().expect("a call");
     assert_eq!(stored.arguments.bytes(), br#"{ "n" : 1.50 }"#);
 
     let wait = |until: &str, seconds| format!("{location}/wait?until={until}&timeout_s={seconds}");

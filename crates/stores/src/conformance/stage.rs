@@ -8,7 +8,7 @@ use domain::call::{Call, CallParts, ExecutionContext};
 use domain::digest::Digest;
 use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::Grant;
-use domain::hold::{Hold, HoldOrigin, HoldState, Preview, Question, Risk, tag_of};
+use domain::hold::{CallOnHold, Hold, HoldOrigin, HoldState, Preview, Question, Risk, tag_of};
 use domain::id::{CallId, CommitId, HoldId, MessageId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
 use domain::message::{Message, Origin, Part, Role};
@@ -98,7 +98,7 @@ pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audien
         requester: opener.accountable().cloned(),
         opener,
         policy: Digest::of(b"policy"),
-        call,
+        call_on_hold: call.map(CallOnHold::new),
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
@@ -110,7 +110,6 @@ pub fn hold(id: HoldId, call: Option<Arc<Call>>, opener: Actor, audience: Audien
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 

@@ -197,7 +197,7 @@ pub(super) fn version_of_message(message: &Message) -> u32 {
 
 pub(super) fn version_of_hold(hold: &Hold) -> u32 {
     let votes = hold.votes.iter().map(|vote| version_of_vote(vote)).max().unwrap_or(FIRST);
-    let call = hold.call.as_ref().map_or(FIRST, |call| version_of_call(call));
+    let call = hold.call().map_or(FIRST, |call| version_of_call(call));
     let audience = version_of_audience(&hold.audience);
     let shown = version_of_caption(&hold.title).max(version_of_preview(&hold.preview));
     let said = if hold.comments.is_empty() { FIRST } else { TELLS_COMMENTS };

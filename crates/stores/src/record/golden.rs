@@ -112,6 +112,23 @@ fn a_newer_version_is_told_apart_from_damage() {
 }
 
 #[test]
+fn a_hold_with_an_outcome_and_no_call_is_not_read() {
+    let (name, bare) = samples::holds().remove(2);
+    assert_eq!((name, bare.call()), ("hold_choose", None));
+    let with_outcome = |written: Vec<u8>, from: &str| {
+        let written = String::from_utf8(written).unwrap();
+        let changed = written.replacen(from, &format!(r#"{from},"outcome":"executing""#), 1);
+        assert_ne!(changed, written);
+        changed.into_bytes()
+    };
+    let whole = with_outcome(write_hold(&bare), r#""two_phase":true"#);
+    let since = with_outcome(write_since(&bare, &bare).unwrap(), r#""version":1"#);
+    for read in [read_hold(&whole), read_since(&since, &bare)] {
+        assert!(matches!(&read, Err(Broken::Damaged(why)) if why.contains("no call")), "{read:?}");
+    }
+}
+
+#[test]
 fn a_hold_of_a_session_without_its_run_or_with_a_callback_is_not_read() {
     let (_, hold) = samples::holds().remove(0);
     let written = String::from_utf8(write_hold(&hold)).unwrap();
@@ -233,7 +250,7 @@ fn phrases_are_read_back_and_must_be_what_the_text_says() {
     let record = String::from_utf8(write_hold(&hold)).unwrap();
     let read = read_hold(record.as_bytes()).unwrap();
     // Details are the same by their text, so the codes are compared by themselves.
-    let codes = |hold: &domain::hold::Hold| hold.call.as_ref().unwrap().context.detail.codes();
+    let codes = |hold: &domain::hold::Hold| hold.call().unwrap().context.detail.codes();
     assert_eq!((codes(&read), codes(&read).len()), (codes(&hold), 2));
     for (from, to) in [
         ("[2,\"time_limit\"]", "[2,\"as_user\"]"),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::hold::{Callback, Hold, HoldOrigin, HoldState, tag_of};
+use domain::hold::{CallOnHold, Callback, Hold, HoldOrigin, HoldState, tag_of};
 use domain::id::{CallId, HoldId, RunId};
 use domain::person::PersonId;
 use domain::time::Timestamp;
@@ -114,7 +114,7 @@ impl StoredCallback<'_> {
 
 impl<'a> StoredHold<'a> {
     pub(super) fn new(hold: &'a Hold, frame: RowContext<'_>) -> StoredHold<'a> {
-        let call = hold.call.as_ref();
+        let call = hold.call();
         let proposed = call.is_some_and(|call| frame.proposed(call.id) == Some(call));
         StoredHold {
             id: Text(hold.id),
@@ -145,7 +145,7 @@ impl<'a> StoredHold<'a> {
             votes: hold.votes.iter().map(StoredVote::from).collect(),
             comments: hold.comments.iter().map(StoredComment::from).collect(),
             two_phase: hold.two_phase,
-            outcome: hold.outcome.as_ref().map(StoredOutcome::from),
+            outcome: hold.outcome().map(StoredOutcome::from),
             callback: hold.callback().map(|callback| StoredCallback {
                 url: callback.url.as_str().into(),
                 secret_env: callback.secret_env.as_str().into(),
@@ -184,6 +184,12 @@ impl<'a> StoredHold<'a> {
         };
         let votes = self.votes.into_iter().map(StoredVote::vote).collect::<Result<Vec<_>, _>>()?;
         let state: HoldState = self.state.state(&votes)?;
+        let outcome = self.outcome.map(StoredOutcome::into);
+        let call_on_hold = match (call, outcome) {
+            (Some(call), outcome) => Some(CallOnHold { call, outcome }),
+            (None, None) => None,
+            (None, Some(_)) => return damaged(format!("{id} has an outcome and no call")),
+        };
         Ok(Arc::new(Hold {
             id,
             version: self.version,
@@ -196,7 +202,7 @@ impl<'a> StoredHold<'a> {
             parent: self.parent.map(|Text(parent)| parent),
             opener: self.opener.into(),
             requester: self.requester.map(|id| PersonId::new(&id)),
-            call,
+            call_on_hold,
             preview: self.preview.preview()?,
             context: self.context.value(),
             rationale: self.rationale.map(Cow::into_owned),
@@ -209,7 +215,6 @@ impl<'a> StoredHold<'a> {
             votes,
             comments: self.comments.into_iter().map(StoredComment::comment).collect(),
             two_phase: self.two_phase,
-            outcome: self.outcome.map(StoredOutcome::into),
         }))
     }
 }

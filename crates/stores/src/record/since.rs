@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use domain::call::Call;
-use domain::hold::Hold;
+use domain::hold::{CallOnHold, Hold};
 use domain::person::PersonId;
 use serde::{Deserialize, Serialize};
 
-use super::Broken;
 use super::answer::StoredVote;
 use super::comment::StoredComment;
 use super::credential::version_of_hold;
 use super::state::{StoredOutcome, StoredState};
+use super::{Broken, damaged};
 
 /// Each of these as it is now, and not only where it differs from what was opened.
 #[derive(Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(crate) fn write_since(opened: &Hold, hold: &Hold) -> Option<Vec<u8>> {
             claimed_by: hold.claimed_by.as_ref().map(|id| id.as_str().into()),
             votes: hold.votes.iter().map(StoredVote::from).collect(),
             comments: hold.comments.iter().map(StoredComment::from).collect(),
-            outcome: hold.outcome.as_ref().map(StoredOutcome::from),
+            outcome: hold.outcome().map(StoredOutcome::from),
         })
     })
 }
@@ -53,13 +53,19 @@ pub(crate) fn write_since(opened: &Hold, hold: &Hold) -> Option<Vec<u8>> {
 pub(crate) fn read_since(bytes: &[u8], opened: &Hold) -> Result<Arc<Hold>, Broken> {
     let since = super::read_record::<Since<'_>>(bytes, |since| since.v)?;
     let votes = since.votes.into_iter().map(StoredVote::vote).collect::<Result<Vec<_>, _>>()?;
+    let outcome = since.outcome.map(StoredOutcome::into);
+    let call_on_hold = match (opened.call(), outcome) {
+        (Some(call), outcome) => Some(CallOnHold { call: call.clone(), outcome }),
+        (None, None) => None,
+        (None, Some(_)) => return damaged(format!("{} has an outcome and no call", opened.id)),
+    };
     Ok(Arc::new(Hold {
         version: since.version,
         state: since.state.state(&votes)?,
         claimed_by: since.claimed_by.map(|id| PersonId::new(&id)),
         votes,
         comments: since.comments.into_iter().map(StoredComment::comment).collect(),
-        outcome: since.outcome.map(StoredOutcome::into),
+        call_on_hold,
         ..opened.clone()
     }))
 }
@@ -79,7 +85,7 @@ fn is_the_same_question(opened: &Hold, hold: &Hold) -> bool {
         parent,
         opener,
         requester,
-        call,
+        call_on_hold: _,
         preview,
         context,
         rationale,
@@ -92,10 +98,9 @@ fn is_the_same_question(opened: &Hold, hold: &Hold) -> bool {
         votes: _,
         comments: _,
         two_phase,
-        outcome: _,
     } = opened;
     *id == hold.id
-        && is_the_same_call(call.as_ref(), hold.call.as_ref())
+        && is_the_same_call(opened.call(), hold.call())
         && *question == hold.question
         && *risk == hold.risk
         && *tag == hold.tag
@@ -202,7 +207,7 @@ mod tests {
             |hold, other| hold.parent = other.parent,
             |hold, other| hold.opener = other.opener.clone(),
             |hold, other| hold.requester = other.requester.clone(),
-            |hold, other| hold.call = other.call.clone(),
+            |hold, other| hold.call_on_hold = other.call_on_hold.clone(),
             |hold, other| hold.preview = other.preview.clone(),
             |hold, other| hold.context = other.context.clone(),
             |hold, other| hold.rationale = other.rationale.clone(),

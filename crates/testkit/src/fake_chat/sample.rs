@@ -1,12 +1,13 @@
 //! A hold to show.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use domain::answer::{Answer, ApprovalScope};
 use domain::call::{Call, Proposal};
 use domain::digest::Digest;
-use domain::hold::{Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of};
+use domain::hold::{
+    CallOnHold, Decision, Hold, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of,
+};
 use domain::id::{CallId, HoldId};
 use domain::json::Arguments;
 use domain::person::{Actor, Audience, People, Person, PersonId, Proof};
@@ -48,7 +49,7 @@ pub fn hold() -> Hold {
         parent: None,
         opener: Actor::Runtime,
         requester: None,
-        call: Some(Arc::new(Call::propose(proposal, &tool))),
+        call_on_hold: Some(CallOnHold::new(Call::propose(proposal, &tool))),
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
@@ -69,7 +70,6 @@ pub fn hold() -> Hold {
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::call::{CallParts, ExecutionContext, Proposal};
 use crate::digest::Digest;
-use crate::hold::{Choice, HoldOrigin, HoldState, Preview, Risk};
+use crate::hold::{CallOnHold, Choice, HoldOrigin, HoldState, Preview, Risk};
 use crate::id::{CallId, HoldId, RunId, SessionId};
 use crate::json::Arguments;
 use crate::person::{Actor, PersonId};
@@ -44,7 +44,7 @@ fn asked(tool: &str, effects: Effects, arguments: Value, context: ExecutionConte
         parent: None,
         opener: Actor::Runtime,
         requester: None,
-        call: Some(call.into()),
+        call_on_hold: Some(CallOnHold::new(call)),
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
@@ -61,15 +61,14 @@ fn asked(tool: &str, effects: Effects, arguments: Value, context: ExecutionConte
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 
 /// The same, by a program.
 fn by_program(hold: Hold) -> Hold {
-    let call = hold.call.as_ref().map(|call| CallParts { place: Place::Client, ..call.parts() });
+    let call = hold.call().map(|call| CallParts { place: Place::Client, ..call.parts() });
     Hold {
-        call: call.map(|parts| Call::fixed(parts).into()),
+        call_on_hold: call.map(|parts| CallOnHold::new(Call::fixed(parts))),
         origin: HoldOrigin::Program { callback: None },
         opener: Actor::Person(PersonId::new("ana")),
         ..hold
@@ -184,7 +183,7 @@ fn no_word_of_a_title_that_others_wrote_is_in_it() {
     // Nor is a number that a program gave as a preview.
     let preview = Preview { rows: Some(1), summary: Some("1 row".into()), ..Preview::default() };
     assert_eq!(describe_headline(&Hold { preview, ..hold.clone() }), describe_headline(&hold));
-    let permit = Hold { call: None, ..hold };
+    let permit = Hold { call_on_hold: None, ..hold };
     assert_eq!(describe_headline(&permit), "permit None |  | - unknown not_known");
 }
 

@@ -211,7 +211,7 @@ impl Both {
                 if self.real.hold(hold).is_pending() && !self.model.holds[hold].settles =>
             {
                 // What gates no call cannot be edited: the engine refuses that.
-                self.real.hold(hold).call.as_ref()?;
+                self.real.hold(hold).call()?;
                 Some(self.real.edited(hold, arguments.clone()))
             }
             _ => None,

@@ -125,7 +125,7 @@ proptest! {
                     let edited = match &answer {
                         holdpoint_domain::answer::Answer::Approve { arguments: Some(arguments), .. } => {
                             let edited = world.edited(0, arguments.clone());
-                            let call = outside.hold.call.as_ref().expect("a call");
+                            let call = outside.hold.call().expect("a call");
                             let call = call.revised(
                                 arguments.clone(),
                                 call.context.clone(),
@@ -186,9 +186,9 @@ proptest! {
             let hold = &outside.hold;
             prop_assert_eq!((hold.state.name(), hold.votes.len()), (model.state, model.votes.len()));
             prop_assert_eq!(shown.len() - 1, model.revision);
-            let ended = hold.outcome.as_ref().filter(|outcome| outcome.is_final());
+            let ended = hold.outcome().filter(|outcome| outcome.is_final());
             prop_assert_eq!(ended.map(|o| o.name() == "succeeded"), outcome);
-            prop_assert_eq!(hold.outcome.is_some(), started || outcome.is_some());
+            prop_assert_eq!(hold.outcome().is_some(), started || outcome.is_some());
         }
     }
 }

@@ -149,7 +149,7 @@ impl ChunkWriter {
                     return self.end(&session, end, out).await;
                 }
                 // One that belongs to no call is shown as it stands.
-                FlowStep::HoldChanged(hold) if hold.call.is_none() => {
+                FlowStep::HoldChanged(hold) if hold.call().is_none() => {
                     self.say(out, chunks::asks(&hold, &self.here.app.origin)).await?;
                 }
                 FlowStep::RunStarted
@@ -226,7 +226,7 @@ impl ChunkWriter {
     async fn asked(&mut self, session: &Session, hold: HoldId, out: &Out) -> Result<(), Stopped> {
         let Some(hold) = session.holds.get(&hold) else { return Ok(()) };
         let app = &self.here.app;
-        match (&hold.question, &hold.call) {
+        match (&hold.question, hold.call()) {
             (Question::Approve, Some(call)) if !hold.two_phase => {
                 if !self.passing {
                     // Before anybody can see it.
@@ -251,7 +251,7 @@ impl ChunkWriter {
     }
 
     async fn decided(&mut self, hold: &Arc<Hold>, out: &Out) -> Result<(), Stopped> {
-        if hold.call.is_none() || hold.question == Question::Settle {
+        if hold.call().is_none() || hold.question == Question::Settle {
             return self.say(out, chunks::asks(hold, &self.here.app.origin)).await;
         }
         if self.ui < Ui::Seven || hold.question != Question::Approve || hold.two_phase {
@@ -314,7 +314,7 @@ impl ChunkWriter {
         let data = QueuedNotice { waits_for };
         out.data(&Chunk::DataQueued { data, transient: true }).await?;
         for hold in open.iter().filter(|hold| hold.question != Question::Settle) {
-            let Some(call) = hold.call.as_ref().filter(|_| !hold.two_phase) else { continue };
+            let Some(call) = hold.call().filter(|_| !hold.two_phase) else { continue };
             self.input(session, call.id, &call.tool, out).await?;
             self.asked(session, hold.id, out).await?;
         }
@@ -326,7 +326,7 @@ impl ChunkWriter {
     /// What was edited since it was told is told again: nobody answers what they were not shown.
     async fn revised(&mut self, session: &Session, out: &Out) -> Result<(), Stopped> {
         for hold in session.open_holds().filter(|hold| hold.question == Question::Approve) {
-            let Some(call) = hold.call.as_ref().filter(|_| !hold.two_phase) else { continue };
+            let Some(call) = hold.call().filter(|_| !hold.two_phase) else { continue };
             if self.revisions.get(&hold.id).copied().unwrap_or(1) == call.revision {
                 continue;
             }

@@ -99,7 +99,7 @@ async fn result(
     session: &Session,
     hold: &Hold,
 ) -> Reply<ToolOutput> {
-    if let Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) = &hold.outcome {
+    if let Some(HoldOutcome::Succeeded(result) | HoldOutcome::Failed(result)) = hold.outcome() {
         return Ok(shaped(result));
     }
     match &hold.state {

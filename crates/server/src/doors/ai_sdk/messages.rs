@@ -89,7 +89,7 @@ impl Loading<'_> {
             let mut parts = vec![UiPart::Named(NamedPart::StepStart)];
             let open = self.session.open_holds().filter(|hold| !hold.two_phase);
             for hold in open.filter(|hold| hold.question != Question::Settle) {
-                parts.extend(hold.call.as_ref().map(|call| self.call(call.id, &call.tool, None)));
+                parts.extend(hold.call().map(|call| self.call(call.id, &call.tool, None)));
             }
             messages.push(assistant((last.run.to_string(), parts)));
         }
@@ -176,7 +176,7 @@ impl Loading<'_> {
     /// Open questions that belong to no call.
     fn questions(&self) -> Vec<UiPart> {
         let open = self.session.open_holds();
-        let own = open.filter(|hold| hold.call.is_none() || hold.question == Question::Settle);
+        let own = open.filter(|hold| hold.call().is_none() || hold.question == Question::Settle);
         let notice = |hold: &Arc<Hold>| HoldNotice::of(hold, &self.here.app.origin);
         own.map(|hold| UiPart::Named(NamedPart::DataHold(notice(hold)))).collect()
     }

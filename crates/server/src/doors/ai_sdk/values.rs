@@ -37,7 +37,7 @@ pub(crate) fn call_of(session: &Session, id: &str) -> Option<CallId> {
 
 /// The input as it stands: as the model wrote it, or as somebody edited it since. Without secrets.
 pub(crate) fn input_of(app: &App, session: &Session, call: CallId) -> Value {
-    if let Some(edited) = session.hold_of(call).and_then(|hold| hold.call.as_ref())
+    if let Some(edited) = session.hold_of(call).and_then(|hold| hold.call())
         && edited.revision > 1
     {
         return redact(edited.arguments.value(), &edited.secrets);

@@ -24,7 +24,7 @@ pub(super) struct FrontendPrompt {
 
 impl FrontendPrompt {
     pub(super) fn shown(&self) -> Awaited {
-        let (name, input) = match (&self.hold.question, &self.hold.call) {
+        let (name, input) = match (&self.hold.question, self.hold.call()) {
             (Question::Perform { .. }, Some(call)) => {
                 (call.tool.to_string(), redact(call.arguments.value(), &call.secrets))
             }
@@ -47,7 +47,7 @@ pub(super) fn open_prompts(session: &Session, bridged: bool) -> Vec<FrontendProm
 /// turn first, in the model's order.
 pub(super) fn all_prompts(session: &Session, bridged: bool) -> Vec<FrontendPrompt> {
     let fits = |hold: &&Arc<Hold>| match hold.question {
-        Question::Perform { .. } => hold.call.is_some(),
+        Question::Perform { .. } => hold.call().is_some(),
         Question::Approve => bridged,
         Question::Choose { .. } | Question::Fill { .. } | Question::Settle => false,
     };
@@ -59,7 +59,7 @@ pub(super) fn all_prompts(session: &Session, bridged: bool) -> Vec<FrontendPromp
     });
     let mut prompts: Vec<FrontendPrompt> = Vec::new();
     for hold in of_turn.chain(others).filter(fits) {
-        let named = hold.call.as_ref().map(|call| call.tool_use_id.clone());
+        let named = hold.call().map(|call| call.tool_use_id.clone());
         // A question about no call of the model's has no name but its own.
         let tool_use_id = named.unwrap_or_else(|| hold.id.to_string());
         // An earlier hold of the same call, or of a call that an earlier turn gave the same name.

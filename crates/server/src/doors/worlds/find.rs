@@ -59,7 +59,7 @@ impl WorldRequest {
                 found => found?,
             };
             let is_meant =
-                |hold: &&Arc<Hold>| hold.call.as_ref().is_some_and(|call| call.tool_use_id == id);
+                |hold: &&Arc<Hold>| hold.call().is_some_and(|call| call.tool_use_id == id);
             for hold in session.holds.values().filter(is_meant) {
                 found.extend(self.of_this_world(hold.clone(), session.clone()));
             }

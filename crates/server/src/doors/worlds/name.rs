@@ -85,7 +85,7 @@ pub(super) fn hold_id(text: &str) -> Option<HoldId> {
 /// none, and is called by its own id. So is a call that the model named like a prompt: an answer to it
 /// must not be taken for an answer to that prompt.
 pub(super) fn call_id(hold: &Hold) -> String {
-    match &hold.call {
+    match hold.call() {
         Some(call) if hold_id(&call.tool_use_id).is_none() => call.tool_use_id.clone(),
         _ => prompt_id(hold),
     }

@@ -212,7 +212,7 @@ fn json_text<T: Serialize>(value: &T) -> String {
 }
 
 fn original(hold: &Hold) -> OriginalCall {
-    let directory = hold.call.as_ref().and_then(|call| call.context.working_directory.as_deref());
+    let directory = hold.call().and_then(|call| call.context.working_directory.as_deref());
     OriginalCall {
         id: call_id(hold),
         name: tool_name(hold).to_owned(),
@@ -223,7 +223,7 @@ fn original(hold: &Hold) -> OriginalCall {
 
 /// The arguments as they may be shown.
 pub(super) fn arguments(hold: &Hold) -> Value {
-    match &hold.call {
+    match hold.call() {
         // mutant: worlds-secrets-in-prompts
         Some(call) => redact(call.arguments.value(), &call.secrets),
         None => Value::Object(Map::new()),
@@ -262,13 +262,13 @@ fn choice_text(hold: &Hold, chosen: &[String]) -> String {
 }
 
 fn tool_name(hold: &Hold) -> &str {
-    hold.call.as_ref().map_or("continue", |call| &call.tool)
+    hold.call().map_or("continue", |call| &call.tool)
 }
 
 /// What people read: a question in its own words, with options and context beside it; anything else as
 /// every surface shows it, with all that would run.
 fn question_text(hold: &Hold) -> String {
-    let asked = hold.call.as_ref().and_then(|call| call.arguments.value().get("prompt"));
+    let asked = hold.call().and_then(|call| call.arguments.value().get("prompt"));
     match (asked.and_then(Value::as_str), &hold.question) {
         (Some(prompt), Question::Choose { .. }) => visible_multiline(prompt),
         _ => view::render(hold).trim_end().to_owned(),
@@ -288,7 +288,7 @@ fn context(hold: &Hold) -> PromptContext {
 
 /// A standing grant needs a call of a session, and a rule that one person satisfies.
 fn may_stand(hold: &Hold) -> bool {
-    hold.call.is_some() && hold.session().is_some() && hold.audience.quorum <= 1
+    hold.call().is_some() && hold.session().is_some() && hold.audience.quorum <= 1
 }
 
 fn approval(hold: &Hold) -> Vec<Choice> {

@@ -220,7 +220,7 @@ impl WorldTeller {
     fn started(&mut self, session: &Session) -> Vec<WorldsEvent> {
         let mut events = Vec::new();
         self.waiting.retain(|hold| {
-            let call = hold.call.as_ref().filter(|call| call.place == Where::Server);
+            let call = hold.call().filter(|call| call.place == Where::Server);
             let (Some(call), HoldState::Approved(_)) = (call, &hold.state) else { return false };
             let begun = session.calls.get(&call.id).is_some_and(|record| record.attempts > 0);
             if begun {
@@ -292,7 +292,7 @@ impl WorldTeller {
                     let told = Box::new(PromptMetadata { hitl_prompt: prompt.clone() });
                     self.last = Some(LastTold::Prompt(told));
                 }
-                let tool = hold.call.as_ref().map_or("continue", |call| &*call.tool);
+                let tool = hold.call().map_or("continue", |call| &*call.tool);
                 let progress = ToolProgress::Prompt { prompt: &prompt };
                 events.push(event::tool(&progress, tool, &call_id(hold), &self.source));
             }

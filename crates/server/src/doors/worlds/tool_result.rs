@@ -107,7 +107,7 @@ impl ToolResult {
 
     /// The answer that it is to this hold.
     pub(super) fn answer(&self, hold: &Hold) -> Result<Answer, WorldsFault> {
-        let stored = hold.call.as_ref().map(|call| &*call.tool);
+        let stored = hold.call().map(|call| &*call.tool);
         if !KNOWN_NAMES.contains(&self.tool.as_str()) && stored != Some(self.tool.as_str()) {
             return invalid("toolName", "is not the tool that this prompt is about");
         }
@@ -178,7 +178,7 @@ impl ToolResult {
     /// Whether the client speaks of what is stored. What runs is what is stored in any case; a client
     /// that means something else has shown something else.
     fn matches(&self, hold: &Hold) -> bool {
-        let Some(call) = &hold.call else { return true };
+        let Some(call) = hold.call() else { return true };
         let same = |sent: &Value| {
             let sent = canonical(sent);
             sent == canonical(call.arguments.value()) || sent == canonical(&arguments(hold))

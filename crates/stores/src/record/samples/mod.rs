@@ -20,8 +20,8 @@ use domain::caption::{Caption, CaptionKind};
 use domain::digest::Digest;
 use domain::grant::{Covers, Grant};
 use domain::hold::{
-    Callback, CancelReason, Choice, Comment, Decision, Hold, HoldOrigin, HoldOutcome, HoldState,
-    Preview, Question, Risk, Vote,
+    CallOnHold, Callback, CancelReason, Choice, Comment, Decision, Hold, HoldOrigin, HoldOutcome,
+    HoldState, Preview, Question, Risk, Vote,
 };
 use domain::id::{CallId, GrantId, HoldId, NodeId, RunId, SessionId, TokenId};
 use domain::json::Arguments;
@@ -179,7 +179,7 @@ fn pending() -> Hold {
         parent: None,
         opener: person(),
         requester: Some(ana()),
-        call: Some(call()),
+        call_on_hold: Some(CallOnHold::new(call())),
         preview: Preview {
             summary: Some("214 rows".into()),
             rows: Some(214),
@@ -198,7 +198,6 @@ fn pending() -> Hold {
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 
@@ -224,7 +223,7 @@ fn choice() -> Hold {
         parent: Some(HoldId::new(MS, 6)),
         opener: program(),
         requester: None,
-        call: None,
+        call_on_hold: None,
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
@@ -245,11 +244,15 @@ fn choice() -> Hold {
     }
 }
 
+fn became(call: Arc<Call>, outcome: HoldOutcome) -> Option<CallOnHold> {
+    Some(CallOnHold { call, outcome: Some(outcome) })
+}
+
 /// Asks whether a run may go on: a hold of a session that gates no call.
 fn go_on() -> Hold {
     Hold {
         title: "Let the run go on? It has used up its 20 turns".into(),
-        call: None,
+        call_on_hold: None,
         preview: Preview {
             summary: Some("used: 20 turns; going on gives it 20 turns again".into()),
             ..Preview::default()
@@ -298,20 +301,19 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         Proof::Token(TokenId::new(MS, 4)),
     )];
     decided.decided(approved());
-    decided.outcome = Some(HoldOutcome::Succeeded(ToolResult::output("214 rows")));
+    decided.call_on_hold = became(call(), HoldOutcome::Succeeded(ToolResult::output("214 rows")));
     let mut fill = choice();
     fill.question = Question::Fill { schema: Some(json!({"type": "object"})) };
     fill.state = HoldState::Expired { at: at(5) };
     let mut perform = pending();
     perform.question = Question::Perform { deny_values: vec!["no".into()] };
-    perform.call = Some(rare_call());
     perform.policy = Digest::of(b"another policy");
-    perform.outcome = Some(HoldOutcome::Failed(ToolResult::error("gone")));
+    perform.call_on_hold = became(rare_call(), HoldOutcome::Failed(ToolResult::error("gone")));
     perform.state =
         HoldState::Cancelled { by: program(), reason: CancelReason::Superseded, at: at(9) };
     let mut settle = pending();
     settle.question = Question::Settle;
-    settle.outcome = Some(HoldOutcome::Unknown);
+    settle.call_on_hold = became(call(), HoldOutcome::Unknown);
     settle.risk = Risk::High;
     let mut refusing = pending();
     Arc::make_mut(&mut refusing.audience).refuse_made_logins = true;
@@ -342,11 +344,17 @@ pub(super) fn holds() -> Vec<(&'static str, Hold)> {
         ("hold_refusing_made_logins", refusing),
         ("hold_voted_by_token", voted),
         ("hold_of_a_made_login", through_a_login),
-        ("hold_with_sql_facts", Hold { call: Some(sql_call()), ..pending() }),
+        (
+            "hold_with_sql_facts",
+            Hold { call_on_hold: Some(CallOnHold::new(sql_call())), ..pending() },
+        ),
         ("hold_with_kinds_of_warnings", warned),
         ("hold_with_codes_of_look_alikes", coded),
         ("hold_with_kind_of_title", titled),
-        ("hold_with_phrases", Hold { call: Some(phrased_call()), ..pending() }),
+        (
+            "hold_with_phrases",
+            Hold { call_on_hold: Some(CallOnHold::new(phrased_call())), ..pending() },
+        ),
         ("hold_with_phrases_of_a_warning", not_previewed()),
         ("hold_with_comments", Hold { comments: vec![comment()], ..pending() }),
     ];

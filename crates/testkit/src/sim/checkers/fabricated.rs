@@ -8,7 +8,8 @@ use domain::digest::Digest;
 use domain::event::{Event, GlobalEvent, HoldEvent, SessionEvent};
 use domain::grant::{ClearedBy, Covers, Grant};
 use domain::hold::{
-    Decision, Hold, HoldChange, HoldOrigin, HoldState, Preview, Question, Risk, Vote, tag_of,
+    CallOnHold, Decision, Hold, HoldChange, HoldOrigin, HoldState, Preview, Question, Risk, Vote,
+    tag_of,
 };
 use domain::id::{
     CallId, CommitId, GrantId, HoldId, MessageId, NodeId, RunId, SessionId, StreamId,
@@ -233,7 +234,7 @@ pub(super) fn hold(n: u128, question: Question, call: Option<&Arc<Call>>) -> Hol
         parent: None,
         opener: Actor::Person(person("ana")),
         requester: Some(person("ana")),
-        call: call.cloned(),
+        call_on_hold: call.cloned().map(CallOnHold::new),
         preview: Preview::default(),
         context: Value::Null,
         rationale: None,
@@ -253,7 +254,6 @@ pub(super) fn hold(n: u128, question: Question, call: Option<&Arc<Call>>) -> Hol
         votes: Vec::new(),
         comments: Vec::new(),
         two_phase: false,
-        outcome: None,
     }
 }
 

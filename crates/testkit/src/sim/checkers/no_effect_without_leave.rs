@@ -8,7 +8,7 @@ use domain::answer::Answer;
 use domain::call::{Call, Clearance};
 use domain::event::{Event, HoldEvent, SessionEvent};
 use domain::grant::{ClearedBy, Grant};
-use domain::hold::{Decision, Hold, HoldChange, HoldState, Question};
+use domain::hold::{CallOnHold, Decision, Hold, HoldChange, HoldState, Question};
 use domain::id::{CallId, GrantId, HoldId};
 use domain::person::PersonId;
 
@@ -85,7 +85,7 @@ impl Leave {
             Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
             | Event::ExternalHold(HoldEvent::Opened { hold }) => {
                 self.holds.insert(hold.id, hold.clone());
-                if let Some(call) = &hold.call
+                if let Some(call) = hold.call()
                     && !hold.two_phase
                     && hold.question != Question::Settle
                 {
@@ -101,7 +101,7 @@ impl Leave {
                 change: HoldChange::Revised { call, .. },
             }) => {
                 if let Some(held) = self.holds.get_mut(hold) {
-                    Arc::make_mut(held).call = Some(call.clone());
+                    Arc::make_mut(held).call_on_hold = Some(CallOnHold::new(call.clone()));
                 }
                 if let Some(known) = self.calls.get_mut(&call.id) {
                     known.0 = call.clone();
@@ -152,7 +152,7 @@ impl Leave {
         }
         let approvals = self.holds.values().filter(|hold| {
             hold.question == Question::Approve
-                && hold.call.as_ref().is_some_and(|call| call.digest() == effect.digest)
+                && hold.call().is_some_and(|call| call.digest() == effect.digest)
         });
         for hold in approvals {
             let Some((Answer::Approve { .. }, digest, voters)) = self.approved.get(&hold.id) else {
@@ -187,7 +187,7 @@ impl Leave {
         if !enough(gate, std::slice::from_ref(&grant.by), requester) {
             return Err(format!("{} alone may not allow it", grant.by));
         }
-        let seen = self.holds.get(&grant.hold).and_then(|hold| hold.call.as_ref());
+        let seen = self.holds.get(&grant.hold).and_then(|hold| hold.call());
         match seen {
             Some(seen)
                 if seen.tool == stored.tool
@@ -319,7 +319,8 @@ mod tests {
             preview: Default::default(),
             votes: Vec::new(),
         };
-        let asks_again = Hold { call: Some(edited.clone()), ..asked.clone() };
+        let asks_again =
+            Hold { call_on_hold: Some(CallOnHold::new(edited.clone())), ..asked.clone() };
         let with = |seen: &Hold| {
             let opens = story().then([opened_by("ana"), proposed(&wipe, None), held(&asked)]);
             let edits = opens.then([updated(&asked, revision.clone())]);

@@ -54,7 +54,7 @@ fn of_session(evidence: &Evidence<'_>, session: SessionId) -> Verdict {
                 Event::Session(SessionEvent::CallStarted { .. }) => waits("a call was started")?,
                 Event::Session(SessionEvent::Hold(HoldEvent::Opened { hold }))
                 | Event::ExternalHold(HoldEvent::Opened { hold })
-                    if hold.call.is_none() && hold.session().is_some() =>
+                    if hold.call().is_none() && hold.session().is_some() =>
                 {
                     run.asked = Some(hold.id);
                 }

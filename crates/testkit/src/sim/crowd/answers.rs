@@ -66,7 +66,7 @@ pub(super) fn deny(inside: &mut Inside) -> Answer {
 
 /// Whoever settles has looked at the world itself.
 fn truth(inside: &mut Inside, hold: &Hold) -> Answer {
-    let key = hold.call.as_ref().map(|call| call.idempotency_key()).unwrap_or_default();
+    let key = hold.call().map(|call| call.idempotency_key()).unwrap_or_default();
     let how = match inside.effects_of(&key) {
         0 if inside.rng.percent(50) => Settlement::Retry,
         0 => Settlement::Failed,

@@ -107,7 +107,7 @@ fn ask_from_outside(inside: &mut Inside, holds: &[Arc<Hold>]) -> Errand {
         return Errand::Ask { tool: inside.rng.pick::<&str>(&["wipe", "nuke", "look"]), key };
     }
     let hold = inside.rng.pick(&ours);
-    if hold.outcome.is_none() && inside.rng.percent(60) {
+    if hold.outcome().is_none() && inside.rng.percent(60) {
         return Errand::Begin { hold: hold.id };
     }
     Errand::Report { hold: hold.id, succeeded: inside.rng.percent(70) }
@@ -125,8 +125,8 @@ fn meddle(world: &World, inside: &mut Inside, holds: &[Arc<Hold>]) -> Option<Err
     // An approval can be taken back until its call starts, which is not long.
     let unused = |hold: &&Arc<Hold>| {
         matches!(hold.state, HoldState::Approved(_))
-            && hold.call.is_some()
-            && hold.outcome.is_none()
+            && hold.call().is_some()
+            && hold.outcome().is_none()
     };
     let unused: Vec<&Arc<Hold>> =
         holds.iter().filter(|hold| hold.session().is_some()).filter(unused).collect();
