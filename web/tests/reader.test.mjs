@@ -82,6 +82,12 @@ for (const [language, words] of Object.entries(WORDS)) {
     await page.addInitScript(() => {
       window.pointed = 0;
       for (const kind of ["pointerdown", "mousedown", "touchstart"]) addEventListener(kind, () => (window.pointed += 1), { capture: true });
+      // What each region that speaks says, as often as it says something.
+      window.spoken = [];
+      new MutationObserver((changes) => {
+        const regions = changes.map(({ target }) => (target instanceof Element ? target : target.parentElement)?.closest("[role=status], [role=alert], [aria-live=polite], [aria-live=assertive]"));
+        for (const region of new Set(regions)) if (region) window.spoken.push(region.textContent);
+      }).observe(document, { childList: true, characterData: true, subtree: true });
     });
     await page.goto(world.url("/"));
     await cardOf(page, first.id).locator("[data-approve]:not([disabled])").waitFor();
@@ -126,7 +132,10 @@ for (const [language, words] of Object.entries(WORDS)) {
     // What was decided is said once by a region that speaks, with the tag, and the focus is on the headline of the next hold.
     await page.waitForURL(`**/holds/${second.id}`);
     await cardOf(page, second.id).locator("[data-approve]:not([disabled])").waitFor();
-    await page.getByRole("status").filter({ hasText: `${first.tag}: ` }).filter({ hasText: words.decided }).waitFor();
+    await page.getByRole("status").filter({ hasText: `${first.tag}: ` }).filter({ hasText: words.decided }).waitFor({ state: "attached" });
+    await page.locator("[data-testid=toast]", { hasText: words.decided }).waitFor();
+    const spoken = await page.evaluate(() => window.spoken);
+    assert.equal(spoken.filter((text) => text.includes(words.decided)).length, 1, `said once: ${spoken.join(" | ")}`);
     assert.match(await focused(page), new RegExp(`^- heading "${words.verb}" \\[level=1\\]`));
     assert.ok((await cardOf(page, second.id).ariaSnapshot()).includes(`unit: \\"web-2\\"`));
     assert.match(await page.locator("body").ariaSnapshot(), new RegExp(`link "${words.inbox} , 1 `));

@@ -1,13 +1,17 @@
-// One line at the bottom for a few seconds: what has just happened, and one thing to do about it. It never holds foreign text.
+// One line at the bottom for a few seconds: what has just happened, and one thing to do about it. It never holds foreign text. It does
+// not speak by itself: its buttons would be read out with it.
 
 import { useEffect, useState } from "preact/hooks";
 import { Icon, type IconName } from "../icons";
 import { t } from "../i18n";
 import { go } from "../route";
+import { speak } from "../spoken";
 
 export interface ToastLine {
   icon: IconName;
   text: string;
+  /** What of it a screen reader is told, where that is not all. */
+  spoken?: string;
   /** Where one can read more. */
   href?: string;
   link?: string;
@@ -20,6 +24,8 @@ let show: (line: ToastLine) => void = () => {};
 
 export function toast(line: ToastLine): void {
   show(line);
+  const spoken = line.spoken ?? line.text;
+  if (spoken !== "") speak(spoken);
 }
 
 export function Toasts() {
@@ -38,7 +44,7 @@ export function Toasts() {
   }, [line, kept]);
   const { href, link } = line?.is ?? {};
   return (
-    <div class="toasts" role="status" aria-live="polite" data-testid="toast">
+    <div class="toasts" data-testid="toast">
       {line === null ? null : (
         <div class="toast" onMouseEnter={() => keep(true)} onMouseLeave={() => keep(false)} onFocusIn={() => keep(true)} onFocusOut={() => keep(false)}>
           <Icon name={line.is.icon} />

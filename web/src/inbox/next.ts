@@ -66,8 +66,11 @@ function tell(hold: Hold, me: Me): void {
 
 function say(hold: Hold, me: Me): void {
   const outcome = hold.outcome?.state;
-  const ended = outcome && outcome !== "executing" ? ` · ${t(`outcome.${outcome}`)}` : "";
-  const text = hold.state === "pending" ? t("answer.voted") : settledText(hold, me);
+  const ended = outcome && outcome !== "executing" ? t(`outcome.${outcome}`) : "";
+  const open = hold.state === "pending";
+  const text = `${hold.tag}: ${open ? t("answer.voted") : settledText(hold, me)}`;
   const icon = outcome === "failed" || outcome === "unknown" ? outcome : hold.state;
-  toast({ icon, text: `${hold.tag}: ${text}${ended}`, href: holdPath(hold.id), link: t("toast.show") });
+  // That it is decided is announced for every hold, whoever decided it and wherever.
+  const spoken = open ? text : ended && `${hold.tag}: ${ended}`;
+  toast({ icon, text: ended ? `${text} · ${ended}` : text, spoken, href: holdPath(hold.id), link: t("toast.show") });
 }
