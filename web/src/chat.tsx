@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
+import { useDraft } from "./drafts";
 import { AttachBar, dropHandlers } from "./files/attach";
 import { useAttached } from "./files/attached";
 import { Heading, Quoted } from "./foreign";
@@ -165,7 +166,7 @@ function RunLine({ session, writing }: { session: Session; writing: boolean }) {
 }
 
 function Composer({ session, open, said }: { session: string; open: boolean; said: (id: string, text: string) => void }) {
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(session, "say");
   const [supersede, setSupersede] = useState(false);
   const sending = useSending();
   const attached = useAttached();

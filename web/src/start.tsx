@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Button, Pill } from "./components";
+import { useDraft } from "./drafts";
 import { AttachBar, dropHandlers } from "./files/attach";
 import { useAttached } from "./files/attached";
 import { Quoted } from "./foreign";
@@ -171,14 +172,16 @@ export function NewSession({ title = t("chat.new"), main = true }: { title?: str
   const me = useMe();
   useLive();
   const [agent, setAgent] = useState(me.agents[0] ?? "");
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft("new", "say");
   const sending = useSending();
   const attached = useAttached();
   const nothing = (text.trim() === "" && attached.ids.length === 0) || attached.waits;
   const begin = async () => {
     if (nothing || agent === "" || sending.busy) return;
     const id = await sending.begin(agent, text, attached.ids);
-    if (id !== null) go(sessionPath(id));
+    if (id === null) return;
+    setText("");
+    go(sessionPath(id));
   };
   const Heading = main ? "h1" : "h2";
   return (

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "../api";
 import { Button, Who } from "../components";
+import { useCommentDraft } from "../drafts";
 import { Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { Refusal } from "../holds/refusal";
@@ -50,17 +51,11 @@ export function Comments({ hold, keys = false }: { hold: Hold; keys?: boolean })
   );
 }
 
-// What is being written stays when the hold is decided meanwhile, and the box moves to another place of the card.
-const drafts = new Map<string, string>();
-
 /** Folded until somebody wants to say something: most holds are decided without a word. */
 function Box({ hold, keys }: { hold: Hold; keys: boolean }) {
-  const [open, setOpen] = useState(drafts.has(hold.id));
-  const [text, setDraft] = useState(drafts.get(hold.id) ?? "");
-  const setText = (text: string) => {
-    text === "" ? drafts.delete(hold.id) : drafts.set(hold.id, text);
-    setDraft(text);
-  };
+  // What is being written stays when the hold is decided meanwhile, and the box moves to another place of the card.
+  const [text, setText] = useCommentDraft(hold.id);
+  const [open, setOpen] = useState(text !== "");
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<api.Refused | null>(null);
   const attempt = useRef<{ text: string; key: string } | null>(null);

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api";
 import { Toasts } from "../components";
+import { dropDrafts } from "../drafts";
 import { t } from "../i18n";
 import { useKey } from "../keys";
 import { lazy } from "../lazy";
@@ -45,6 +46,7 @@ export function Shell({ freeze, signedOut }: { freeze: Freeze | null; signedOut:
   useKey("g s", () => go("/sessions"));
   const logout = () => {
     live.stop();
+    dropDrafts();
     // While the login still stands: what was subscribed with it ends with it.
     void forget().then(api.logout).finally(signedOut);
   };

@@ -3,6 +3,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import * as api from "../api";
+import { dropDrafts } from "../drafts";
 import { live } from "../live";
 import type { Hold, JsonObject } from "../wire";
 
@@ -35,6 +36,7 @@ export function useAnswering(shown: Hold): Answering {
       .then((hold) => {
         attempt.current = null;
         setSent(true);
+        dropDrafts(hold.id);
         live.put(hold);
       })
       .catch((problem: unknown) => {

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ArmButton, Kbd, Segments } from "../components";
+import { useDraft } from "../drafts";
 import { showFold } from "../folding";
 import { Icon } from "../icons";
 import { useKey } from "../keys";
@@ -159,8 +160,8 @@ function SessionPanel({ hold, answering, back }: PanelProps) {
   );
 }
 
-function RespondPanel({ answering, back }: PanelProps) {
-  const [text, setText] = useState("");
+function RespondPanel({ hold, answering, back }: PanelProps) {
+  const [text, setText] = useDraft(hold.id, "reply");
   const [error, setError] = useState(false);
   const submit = () => {
     if (text.trim() === "") return setError(true);

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Kbd } from "../components";
+import { useDraft } from "../drafts";
 import { Quoted } from "../foreign";
 import { optionLabel, t } from "../i18n";
 import { useKey } from "../keys";
@@ -15,7 +16,7 @@ export function ChooseAnswer(props: AnswerProps) {
   const { hold, answering, keys, calm } = props;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [otherOn, setOtherOn] = useState(false);
-  const [other, setOther] = useState("");
+  const [other, setOther] = useDraft(hold.id, "other");
   const [empty, setEmpty] = useState(false);
   const many = hold.multiple === true;
   const type = many ? "checkbox" : "radio";

@@ -1,13 +1,13 @@
 // No, with a reason that the model is told, and, where a run waits, with or without an end to it.
 
-import { useState } from "preact/hooks";
+import { useDraft } from "../drafts";
 import { t } from "../i18n";
 import { asksToGoOn, type JsonObject } from "../wire";
 import type { AnswerProps } from "./answer";
 import { Panel } from "./panel";
 
 export function DenyPanel({ hold, answering, back }: AnswerProps & { back: () => void }) {
-  const [reason, setReason] = useState("");
+  const [reason, setReason] = useDraft(hold.id, "reason");
   const deny = (stop: boolean) => {
     const answer: JsonObject = { verdict: "deny" };
     if (reason.trim() !== "") answer["reason"] = reason.trim();

@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ArmButton, Segments } from "../components";
+import { mayBeSecret, useDraft } from "../drafts";
 import { FoldsOf } from "../folding";
 import { Chip } from "../foreign";
 import { t } from "../i18n";
@@ -50,10 +51,13 @@ function formOf(raw: string, held: HeldCall): Form {
 
 function EditForm({ hold, answering, calm, keys, setEdited, back, held }: EditProps & { held: HeldCall }) {
   const { raw: original } = held;
-  const [{ field, draft }, setForm] = useState(() => formOf(original, held));
+  // A change is kept as JSON, unless a secret may be in it.
+  const [kept, keep] = useDraft(hold.id, `edit-${hold.digest}`);
+  const secret = mayBeSecret(held.schema) || hasPlaceholder(valueOf(original));
+  const [{ field, draft }, setForm] = useState(() => formOf(objectProblem(kept) === null ? kept : original, held));
   const setGroup = (group: Record<string, Draft>) => setForm({ field, draft: { ...draft, group } });
-  const [raw, setRaw] = useState("");
-  const [as, setAs] = useState<"form" | "json">("form");
+  const [raw, setRaw] = useState(kept);
+  const [as, setAs] = useState<"form" | "json">(kept === "" || objectProblem(kept) === null ? "form" : "json");
   const [typed, setTyped] = useState("");
   const section = useRef<HTMLElement>(null);
   const errors: Errors = {};
@@ -78,6 +82,13 @@ function EditForm({ hold, answering, calm, keys, setEdited, back, held }: EditPr
     section.current?.scrollIntoView({ block: "start" });
     section.current?.querySelector<HTMLElement>("[data-argument] :is(textarea, input, select)")?.focus({ preventScroll: true });
   }, []);
+  useEffect(() => {
+    if (wrong === 0 && !secret) keep(problem === t("approve.edit.same") ? "" : text);
+  }, [text]);
+  const discard = () => {
+    keep("");
+    back();
+  };
   const swap = (to: "form" | "json") => {
     if (to === "json") setRaw(pretty(written));
     else if (objectProblem(raw) === null) setForm(formOf(raw, held));
@@ -137,7 +148,7 @@ function EditForm({ hold, answering, calm, keys, setEdited, back, held }: EditPr
           kind={needsWord(hold) ? "danger-solid" : "primary"}
           press={send}
         />
-        <button type="button" onClick={back}>
+        <button type="button" onClick={discard}>
           {t("approve.discard")}
         </button>
       </Bar>

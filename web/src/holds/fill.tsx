@@ -1,8 +1,9 @@
 // A form drawn from the hold's stored schema, or one text area when it has none.
 
 import { useEffect, useState } from "preact/hooks";
+import { mayBeSecret, useDraft } from "../drafts";
 import { t } from "../i18n";
-import type { JsonObject } from "../wire";
+import type { Json, JsonObject } from "../wire";
 import type { AnswerProps } from "./answer";
 import { faultText } from "./fault";
 import { FieldView } from "./field";
@@ -18,7 +19,8 @@ export function FillAnswer(props: AnswerProps) {
 
 function FieldsForm(props: AnswerProps & { fields: Field[] }) {
   const { hold, answering, fields } = props;
-  const [drafts, setDrafts] = useState<Record<string, Draft>>(() => Object.fromEntries(fields.map((field) => [field.name, emptyDraft(field)])));
+  const [kept, keep] = useDraft(hold.id, `form-${hold.digest}`);
+  const [drafts, setDrafts] = useState<Record<string, Draft>>(() => ({ ...Object.fromEntries(fields.map((field) => [field.name, emptyDraft(field)])), ...unpacked(kept) }));
   const [errors, setErrors] = useState<Errors>({});
   const id = `fill-${hold.id}`;
 
@@ -55,7 +57,9 @@ function FieldsForm(props: AnswerProps & { fields: Field[] }) {
               path={field.name}
               draft={drafts[field.name] ?? emptyDraft(field)}
               set={(draft) => {
-                setDrafts({ ...drafts, [field.name]: draft });
+                const next = { ...drafts, [field.name]: draft };
+                setDrafts(next);
+                keep(packed(next, hold.schema?.["properties"]));
                 // What was wrong with the old value may not be wrong with the new one.
                 setErrors(Object.fromEntries(Object.entries(errors).filter(([path]) => path !== field.name && !path.startsWith(`${field.name}/`))));
               }}
@@ -69,10 +73,20 @@ function FieldsForm(props: AnswerProps & { fields: Field[] }) {
   );
 }
 
+/** What is kept of a form: nothing of a field that may hold a secret. */
+function packed(drafts: Record<string, Draft>, properties: Json | undefined): string {
+  const open = Object.entries(drafts).filter(([name]) => isObject(properties) && !mayBeSecret(properties[name]));
+  return JSON.stringify(Object.fromEntries(open), (_, value: unknown) => (value instanceof Set ? { picked: [...value] } : value));
+}
+
+function unpacked(kept: string): Record<string, Draft> {
+  return kept === "" ? {} : JSON.parse(kept, (_, value) => (Array.isArray(value?.picked) ? new Set(value.picked) : value));
+}
+
 /** Without a schema one text; with one that names no properties, the whole object as JSON. */
 function TextForm(props: AnswerProps & { json: boolean }) {
   const { hold, answering, json } = props;
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(hold.id, "text");
   const [error, setError] = useState<string | null>(null);
   const id = `fill-${hold.id}`;
   const submit = () => {

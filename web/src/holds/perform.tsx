@@ -3,6 +3,7 @@
 
 import type { ComponentType } from "preact";
 import { useState } from "preact/hooks";
+import { useDraft } from "../drafts";
 import { t } from "../i18n";
 import type { AnswerProps } from "./answer";
 import { ConfirmWay, InputWay, SelectWay } from "./performs/asked";
@@ -37,7 +38,7 @@ export function PerformAnswer(props: AnswerProps) {
 }
 
 function ByHand(props: WayProps) {
-  const [content, setContent] = useState("");
+  const [content, setContent] = useDraft(props.hold.id, "content");
   const [failed, setFailed] = useState(false);
   return (
     <Give {...props} note={t("perform.note")} content={content === "" ? null : content} missing={t("fill.missing")} failed={failed}>

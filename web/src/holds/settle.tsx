@@ -2,6 +2,7 @@
 // is preselected.
 
 import { useState } from "preact/hooks";
+import { useDraft } from "../drafts";
 import { t, word } from "../i18n";
 import { useHold } from "../live";
 import { nameOf, useMe } from "../who";
@@ -16,7 +17,7 @@ const WAYS = ["succeeded", "failed", "retry"] as const;
 export function SettleAnswer(props: AnswerProps) {
   const { hold, answering } = props;
   const [way, setWay] = useState<(typeof WAYS)[number] | null>(null);
-  const [content, setContent] = useState("");
+  const [content, setContent] = useDraft(hold.id, "content");
   const [missing, setMissing] = useState(false);
   const id = `settle-${hold.id}`;
   const submit = () => {
