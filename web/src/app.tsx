@@ -9,7 +9,7 @@ import { language, onLanguage, t } from "./i18n";
 import { live } from "./live";
 import { Login } from "./login";
 import { goToWanted } from "./wanted";
-import { Viewer } from "./who";
+import { isAdmin, knowNames, Viewer } from "./who";
 import type { Freeze, Me } from "./wire";
 
 type Login = { is: "loading" } | { is: "nobody" } | { is: "unreachable" } | { is: "known"; me: Me };
@@ -26,6 +26,16 @@ export function App() {
       (me) => {
         goToWanted();
         setLogin({ is: "known", me });
+        if (isAdmin(me)) {
+          api.people().then(
+            ({ items }) => {
+              knowNames(items);
+              redraw((n) => n + 1);
+            },
+            // Ids say as much.
+            () => {},
+          );
+        }
       },
       (problem: unknown) => setLogin({ is: problem instanceof api.Refused && problem.status === 401 ? "nobody" : "unreachable" }),
     );

@@ -13,6 +13,15 @@ export function useMe(): Me {
   return me;
 }
 
+// Names by id, as far as the server told them. It tells an admin all of them.
+let names: ReadonlyMap<string, string> = new Map();
+
+export function knowNames(people: { id: string; name: string }[]): void {
+  // Where a name is somebody else's too, or their id, only the id says who it is.
+  const doubtful = (id: string, name: string) => people.some((other) => other.id !== id && (other.name === name || other.id === name));
+  names = new Map(people.map(({ id, name }) => [id, doubtful(id, name) ? `${name} (${id})` : name]));
+}
+
 /** A person's name as the server gave it, else our own, else the id; null when no person did it. */
 export function nameOf(said: { by?: string | null; by_name?: string | null } | null | undefined, me: Me): string | null {
   if (!said?.by) return null;
@@ -21,8 +30,8 @@ export function nameOf(said: { by?: string | null; by_name?: string | null } | n
 }
 
 export function personName(id: string, me: Me): string {
-  if (id === me.id) return me.name;
-  return id === "runtime" ? t("chat.runtime") : id;
+  if (id === "runtime") return t("chat.runtime");
+  return names.get(id) ?? (id === me.id ? me.name : id);
 }
 
 export function hasVoted(hold: Hold, me: Me): boolean {

@@ -9,6 +9,7 @@ import { t, word } from "../i18n";
 import { holdPath, sessionPath } from "../route";
 import { isObject } from "../holds/schema";
 import { Refusal } from "../holds/refusal";
+import { personName, useMe } from "../who";
 import type { AuditEntry, AuditVerified, Json } from "../wire";
 import { AdminPanel } from "./read";
 
@@ -102,7 +103,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
       <details>
         <summary>
           <span class="num muted">{entry.seq}</span> {typeof commit?.at === "number" ? <Moment at={new Date(commit.at).toISOString()} /> : null}{" "}
-          <b>{(commit?.events ?? []).map((event) => word("audit.event", eventName(event))).join(", ") || "–"}</b> <span class="muted">{actorName(commit?.actor)}</span>
+          <b>{(commit?.events ?? []).map((event) => word("audit.event", eventName(event))).join(", ") || "–"}</b> <Actor actor={commit?.actor} />
         </summary>
         <p class="muted">
           {path ? <a href={path}>{stream}</a> : <Chip text={stream} />} · <code class="digest">{entry.hash}</code>
@@ -119,10 +120,16 @@ function eventName(event: Json): string {
   return isObject(event) ? (Object.keys(event)[0] ?? "–") : "–";
 }
 
-function actorName(actor: Json | undefined): string {
-  if (typeof actor === "string") return actor;
-  if (!isObject(actor ?? null)) return "";
-  const [kind, who] = Object.entries(actor as Record<string, Json>)[0] ?? [];
-  const name = isObject(who ?? null) ? (who as Record<string, Json>)["name"] : who;
-  return typeof name === "string" ? name : (kind ?? "");
+/** `{"person": "ana"}` is told by name, and by the id that the log has. */
+function Actor({ actor }: { actor: Json | undefined }) {
+  const me = useMe();
+  const [kind = "", who] = typeof actor === "string" ? [actor] : (Object.entries(isObject(actor) ? actor : {})[0] ?? []);
+  const told = isObject(who) ? who["name"] : who;
+  const id = typeof told === "string" ? told : kind;
+  const name = kind === "person" ? personName(id, me) : id;
+  return (
+    <span class="muted">
+      {name} {name === id ? null : <code>{id}</code>}
+    </span>
+  );
 }

@@ -1,0 +1,82 @@
+// An admin reads names of people where the records have ids: on the card, in the list, among comments, in the history and in the audit
+// log. An id stands beside the name where two could be taken for one another.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { asPage } from "./every_tool.mjs";
+import { cardOf } from "./harness.mjs";
+import { OwnServer } from "./own_server.mjs";
+
+const CONFIG = `
+[policy]
+[[policy.rules]]
+name = "two decide"
+then = "ask"
+ask = { roles = ["dba"], people = ["ana", "k2"], quorum = 2 }
+[[people]]
+id = "ana"
+name = "Ana Alba"
+roles = ["admin"]
+[[people]]
+id = "bb7"
+name = "Ben Berg"
+roles = ["dba"]
+[[people]]
+id = "k1"
+name = "Kim"
+roles = ["dba"]
+[[people]]
+id = "k2"
+name = "Kim"
+roles = ["dba"]
+`;
+
+let world;
+before(async () => {
+  world = await OwnServer.start(CONFIG);
+});
+after(async () => {
+  await world?.close();
+});
+
+test("names stand where the records have ids, and an id where a name could be another's", async () => {
+  const ana = await world.page("ana");
+  await ana.goto(world.url("/"));
+  await ana.locator(".shell").waitFor();
+  for (const person of ["bb7", "k1"]) await world.logIn(person, world.url((await asPage(ana, "POST", "/v1/logins", { person })).url.replace(/^https?:\/\/[^/]+/, "")));
+  const ben = await world.page("bb7");
+  const kim = await world.page("k1");
+  for (const page of [ben, kim]) {
+    await page.goto(world.url("/"));
+    await page.locator(".shell").waitFor();
+  }
+  const hold = (title) => asPage(ben, "POST", "/v1/holds", { kind: "approve", title, call: { tool: "restart", arguments: { title } } });
+  const first = await hold("one");
+  await asPage(kim, "POST", `/v1/holds/${first.id}/comments`, { text: "is it staging?" });
+  await asPage(ben, "POST", `/v1/holds/${first.id}/claim`);
+  await asPage(kim, "POST", `/v1/holds/${first.id}/answer`, { digest: first.digest, answer: { verdict: "approve", scope: "once" } });
+
+  await ana.goto(world.url(`/holds/${first.id}`));
+  const card = cardOf(ana, first.id);
+  await card.locator(".comment").waitFor();
+  const text = async (what) => (await card.locator(what).innerText()).replace(/\s+/g, " ");
+  await card.locator("[data-fact='hold.asked_by']", { hasText: "Ben Berg" }).waitFor();
+  assert.match(await text("[data-claimed]"), /Ben Berg/);
+  assert.match(await text("[data-quorum]"), /Kim \(k1\)/);
+  assert.match(await text(".about-hold"), /Ana Alba, Kim \(k2\)/);
+  assert.match(await text(".comment-by"), /Kim \(k1\) @k1/, "and how one addresses them");
+  const row = ana.locator("li.row", { has: ana.locator(`[data-item="${first.id}"]`) });
+  assert.match(await row.innerText(), /Ben Berg/);
+
+  // Who may not read the list of people reads ids, as the server sends them.
+  await kim.goto(world.url(`/holds/${first.id}`));
+  await cardOf(kim, first.id).locator("[data-fact='hold.asked_by']", { hasText: "bb7" }).waitFor();
+
+  await asPage(ben, "POST", `/v1/holds/${first.id}/answer`, { digest: first.digest, answer: { verdict: "deny", reason: "no" } });
+  await ana.goto(world.url("/history"));
+  await ana.locator(`[data-item="${first.id}"]`, { hasText: "Denied by Ben Berg" }).waitFor();
+  await ana.goto(world.url("/admin/audit"));
+  const entry = ana.locator(".audit summary", { hasText: "hold decided" }).first();
+  await entry.waitFor();
+  assert.match((await entry.innerText()).replace(/\s+/g, " "), /Ben Berg bb7/);
+});
