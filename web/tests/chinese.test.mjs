@@ -1,7 +1,7 @@
 // Words of the server in Chinese, without a browser: the modules of the page that word them, as Vite makes them.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -11,7 +11,7 @@ import { build } from "vite";
 const folder = await mkdtemp(join(tmpdir(), "holdpoint-words-"));
 after(() => rm(folder, { recursive: true }));
 const source = (name) => new URL(`../src/text/${name}.ts`, import.meta.url).pathname;
-const names = ["zh_phrases", "zh_warnings", "zh_captions"];
+const names = ["zh_phrases", "zh_warnings", "zh_captions", "headline_zh", "zh"];
 await build({
   configFile: false,
   logLevel: "error",
@@ -54,4 +54,10 @@ test("a title that was cut says so in Chinese, also of words of others", () => {
   assert.equal(said(captionInChinese("cut", of)), "运行：ls…（还有 12 个字符）");
   assert.equal(said(captionInChinese("cut", { to: foreign("POST x"), left_out: 3 })), "POST x…（还有 3 个字符）");
   assert.equal(said(captionInChinese("server_asks", { server: foreign("s"), message: foreign("m") })), "服务器 s 询问：m");
+});
+
+test("the reader is addressed as 你, and an agent is a 智能体, in every text", async () => {
+  const texts = (await Promise.all(names.map((name) => readFile(join(folder, `${name}.mjs`), "utf8")))).join("\n");
+  assert.ok(texts.includes("你") && texts.includes("智能体"));
+  assert.deepEqual(texts.split("\n").filter((line) => /您|代理/.test(line)), []);
 });

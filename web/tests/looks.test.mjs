@@ -62,7 +62,7 @@ test("the dark scheme follows the system", async () => {
 test("the language is the browser's until it is switched, and the switch is remembered", async () => {
   const page = await world.page({ locale: "zh-CN" });
   await page.goto(world.url("/"));
-  await page.getByRole("heading", { name: "等待您处理" }).waitFor();
+  await page.getByRole("heading", { name: "等待你处理" }).waitFor();
   assert.equal(await page.getAttribute("html", "lang"), "zh-Hans");
   await page.getByRole("button", { name: "Switch to English" }).click();
   await page.getByRole("heading", { name: "Waiting for you" }).waitFor();

@@ -40,7 +40,7 @@ const WORDS = {
   Chinese: {
     locale: "zh-CN",
     skip: "跳到正文",
-    list: "等待您处理",
+    list: "等待你处理",
     pane: "阅读区",
     inbox: "收件箱",
     risk: "高风险",
@@ -49,7 +49,7 @@ const WORDS = {
     verb: "调用工具，效果未知",
     facts: ["请求方", "拦下它的规则", "如果出错"],
     theirs: ["程序给出的标题 无人核实", "参数 程序所写"],
-    regions: ["将要运行", "关于此事项", "评论", "您的答复"],
+    regions: ["将要运行", "关于此事项", "评论", "你的答复"],
     buttons: ["批准一次", "拒绝…", "修改…", "更多：在此会话内批准"],
     decided: "Ana 已批准",
     foreign: /[A-Z][a-z]+ [a-z]+ [a-z]+/,

@@ -40,7 +40,7 @@ export const verbs: Record<string, (headline: Headline) => string> = {
   edit_files: ({ amount }) => `修改 ${files(amount)}`,
   deploy: () => "部署一个项目",
   call_tool: () => "调用工具，效果未知",
-  carry_out: () => "由您亲自完成",
+  carry_out: () => "由你亲自完成",
   choose_one: ({ amount }) => `从 ${number(amount?.count ?? 0)} 项中选一项`,
   choose_many: ({ amount }) => `从 ${number(amount?.count ?? 0)} 项中选若干项`,
   fill_form: ({ amount }) => `填写 ${number(amount?.count ?? 0)} 个字段`,

@@ -14,5 +14,5 @@ export const zhFiles: Record<keyof typeof enFiles, string> = {
   "files.not_shown": "无法显示此图片。",
   "files.save": "保存",
   "files.of_call": "此调用涉及的文件",
-  "files.unseen": "文件已不存在，或您无权查看：",
+  "files.unseen": "文件已不存在，或你无权查看：",
 };
