@@ -95,3 +95,51 @@ test("settling is announced politely", async () => {
   await world.api("POST", `/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer: { verdict: "approve", scope: "once" } });
   await page.locator("[aria-live=polite]", { hasText: /Announce me: Approved by/ }).waitFor({ state: "attached" });
 });
+
+test("nothing of the card is seen below the bar, on scaled screens and small ones too, and the bar is whole", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Long", call: { tool: "web_test_tool", arguments: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`argument_${at}`, at])) } });
+  const start = await world.page();
+  await (await world.scenario(start, "approve")).first().waitFor();
+  const session = new URL(start.url()).pathname;
+  const probe = await world.page();
+  // Widths at which the bar's height is no whole number of pixels of a screen scaled by 1.25.
+  for (const [path, width, height, mobile] of [[`/holds/${hold.id}`, 1157, 642, false], [session, 1002, 642, false], [`/holds/${hold.id}`, 390, 640, true], [session, 390, 640, true]]) {
+    const page = await world.page({ viewport: { width, height }, deviceScaleFactor: 1.25, isMobile: mobile, hasTouch: mobile, bypassCSP: true });
+    await page.goto(world.url(path));
+    await page.locator(".bar .primary").first().waitFor();
+    await page.addStyleTag({ content: ".card-in, .card-in * { background: #f0f !important; color: #f0f !important }" });
+    const bar = await page.evaluate(async () => {
+      const bar = document.querySelector(".bar");
+      const pane = bar.closest(".pane");
+      if (pane !== null && getComputedStyle(pane).overflowY === "auto") pane.scrollTop = 77.5;
+      else scrollTo(0, 77.5);
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const { top, bottom } = bar.getBoundingClientRect();
+      const buttons = [...bar.querySelectorAll("button")].map((one) => one.getBoundingClientRect().bottom);
+      return { top, bottom, room: innerHeight - Math.max(...buttons) };
+    });
+    const where = `${path} at ${width}: ${JSON.stringify(bar)}`;
+    assert.ok(bar.bottom >= height + 0.5 && bar.bottom <= height + 2, where);
+    assert.ok(bar.room >= 8, where);
+    const top = Math.ceil(bar.top) + 12;
+    const png = (await page.screenshot({ clip: { x: 0, y: top, width, height: height - top } })).toString("base64");
+    const seen = await probe.evaluate(async (png) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${png}`;
+      await image.decode();
+      const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, image.width, image.height);
+      let widest = 0;
+      for (let row = 0; row < image.height; row++) {
+        let ink = 0;
+        for (let at = row * image.width * 4; at < (row + 1) * image.width * 4; at += 4) if (data[at] > 200 && data[at + 1] < 60 && data[at + 2] > 200) ink += 1;
+        widest = Math.max(widest, ink);
+      }
+      return widest;
+    }, png);
+    // The round corners of a card are its own.
+    assert.ok(seen < 60, `${where}: a line of ${seen} pixels of the card below its bar`);
+    await page.context().close();
+  }
+});
