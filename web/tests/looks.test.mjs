@@ -143,3 +143,16 @@ test("nothing of the card is seen below the bar, on scaled screens and small one
     await page.context().close();
   }
 });
+
+test("a diff says the same number of lines above it as the headline, and the names of files are none of them", async () => {
+  const diff = "--- a/app.conf\n+++ b/app.conf\n@@ -1,2 +1,3 @@\n-workers = 4\n+workers = 8\n+threads = 2\n port = 80\n";
+  const hold = await world.openHold({ kind: "approve", title: "Edit", call: { tool: "write_file", arguments: { path: "app.conf" } }, preview: { diff } });
+  const page = await world.page();
+  await page.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(page, hold.id);
+  await card.locator(".fx-diff").waitFor();
+  assert.match(await card.locator("h1").innerText(), /\+2 −1 lines/);
+  assert.equal((await card.locator(".diff-count").innerText()).trim(), "+2 −1");
+  assert.equal(await card.locator(".fx-removed").count(), 1);
+  assert.match(await card.locator(".fx-diff").innerText(), /--- a\/app\.conf[\s\S]*\+\+\+ b\/app\.conf/, "they are still shown, as they were written");
+});

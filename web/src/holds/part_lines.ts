@@ -24,7 +24,12 @@ export function formLines(part: FormPart): Span[][] {
 }
 
 export function diffRows(part: DiffPart): DiffRow[] {
-  return part.lines.map((line) => ({ sign: line.sign, line: (part.label === "edit" ? edited : join)([line.text]) }));
+  const rows = part.lines.map((line): DiffRow => ({ sign: line.sign, line: (part.label === "edit" ? edited : join)([line.text]) }));
+  // Names of files at the top are no lines that go or come, and are not counted as such.
+  const [old, now, where] = rows;
+  const begins = (row: DiffRow | undefined, sign: DiffRow["sign"], text: string) => row?.sign === sign && String(row.line[0]).startsWith(text);
+  if (!old || !now || !begins(old, "removed", "-- ") || !begins(now, "added", "++ ") || !begins(where, "same", "@@ -")) return rows;
+  return [{ sign: "same", line: [`-${old.line[0]}`, ...old.line.slice(1)] }, { sign: "same", line: [`+${now.line[0]}`, ...now.line.slice(1)] }, ...rows.slice(2)];
 }
 
 /** A line of an edit, with the words in it that are ours. No field ends in them, and a line of a text begins with a bar. */
