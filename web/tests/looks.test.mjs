@@ -156,3 +156,24 @@ test("a diff says the same number of lines above it as the headline, and the nam
   assert.equal(await card.locator(".fx-removed").count(), 1);
   assert.match(await card.locator(".fx-diff").innerText(), /--- a\/app\.conf[\s\S]*\+\+\+ b\/app\.conf/, "they are still shown, as they were written");
 });
+
+test("the days below the figures do not run into one another on a phone", async () => {
+  for (const locale of ["en-US", "zh-CN"]) {
+    const page = await world.page({ ...PHONE, locale });
+    await page.goto(world.url("/admin/figures"));
+    await page.locator(".figures-axis").waitFor();
+    const ends = await page.locator(".figures-axis span").evaluateAll((all) =>
+      all
+        .filter((one) => getComputedStyle(one).visibility === "visible")
+        .map((one) => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          const { left, right } = range.getBoundingClientRect();
+          return [left, right];
+        }),
+    );
+    assert.ok(ends.length >= 3, `${ends.length} days`);
+    ends.slice(1).forEach(([left], at) => assert.ok(left >= ends[at][1] + 4, JSON.stringify(ends)));
+    await assertNoSideways(page, "the figures");
+  }
+});

@@ -126,10 +126,10 @@ function Actor({ actor }: { actor: Json | undefined }) {
   const [kind = "", who] = typeof actor === "string" ? [actor] : (Object.entries(isObject(actor) ? actor : {})[0] ?? []);
   const told = isObject(who) ? who["name"] : who;
   const id = typeof told === "string" ? told : kind;
-  const name = kind === "person" ? personName(id, me) : id;
+  const name = kind === "person" || kind === "runtime" ? personName(id, me) : id;
   return (
     <span class="muted">
-      {name} {name === id ? null : <code>{id}</code>}
+      {name} {kind !== "person" || name === id ? null : <code>{id}</code>}
     </span>
   );
 }
