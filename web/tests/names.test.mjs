@@ -8,6 +8,17 @@ import { cardOf } from "./harness.mjs";
 import { OwnServer } from "./own_server.mjs";
 
 const CONFIG = `
+[[agents]]
+id = "ops"
+model = "script"
+instructions = "Help."
+tools = ["restart"]
+[[tools]]
+name = "restart"
+kind = "command"
+description = "Restarts a unit."
+argv = ["cat"]
+input_schema = { type = "object", properties = { unit = { type = "string" } } }
 [policy]
 [[policy.rules]]
 name = "two decide"
@@ -30,10 +41,15 @@ id = "k2"
 name = "Kim"
 roles = ["dba"]
 `;
+const SCRIPT = `
+[[turn]]
+when = { says = "Restart web." }
+calls = [{ tool = "restart", arguments = { unit = "web" } }]
+`;
 
 let world;
 before(async () => {
-  world = await OwnServer.start(CONFIG);
+  world = await OwnServer.start(CONFIG, SCRIPT);
 });
 after(async () => {
   await world?.close();
@@ -79,4 +95,16 @@ test("names stand where the records have ids, and an id where a name could be an
   const entry = ana.locator(".audit summary", { hasText: "hold decided" }).first();
   await entry.waitFor();
   assert.match((await entry.innerText()).replace(/\s+/g, " "), /Ben Berg bb7/);
+});
+
+test("who was asked about a call reads its session, and is not named as the one who began it", async () => {
+  const [ben, kim, ana] = [await world.page("bb7"), await world.page("k1"), await world.page("ana")];
+  await ben.goto(world.url("/"));
+  const session = await world.say(ben, "ops", "Restart web.");
+  await world.holdOf(ben, session);
+  for (const [page, name] of [[ben, "You"], [kim, "bb7"], [ana, "Ben Berg"]]) {
+    await page.goto(world.url(`/sessions/${session}`));
+    await page.locator(".chat [data-hold][data-state=pending]").waitFor();
+    await page.locator("[data-author=user] .message-head strong", { hasText: name }).waitFor();
+  }
 });

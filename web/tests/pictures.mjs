@@ -38,6 +38,12 @@ try {
   await shown(phone, id);
   await take("phone", phone);
 
+  // The same in Chinese, with the night's colours.
+  const chinese = await world.page({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 1, colorScheme: "dark", locale: "zh-CN" });
+  await chinese.goto(world.url(`/holds/${id}`));
+  await shown(chinese, id);
+  await take("phone-zh", chinese);
+
   // What a team has before it: calls of several askers, some of them urgent.
   await world.scenario(page, "choose");
   await world.scenario(page, "parallel", 2);
@@ -52,6 +58,11 @@ try {
   // The list beside it comes a moment later.
   await page.locator(".row-current .pill").waitFor({ state: "detached" });
   await take("session");
+
+  // What an admin sees: who decided what, and how long it waited.
+  await page.goto(world.url("/admin/figures"));
+  await page.locator("[data-testid=figures]").waitFor();
+  await take("admin");
 } finally {
   await world.close();
 }

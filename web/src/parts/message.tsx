@@ -6,7 +6,7 @@ import { Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { t } from "../i18n";
 import { lazy } from "../lazy";
-import { useMe } from "../who";
+import { personName, useMe } from "../who";
 import type { Message, Part, ToolResultPart } from "../wire";
 import { ToolCall } from "./tool";
 
@@ -16,21 +16,24 @@ const Markdown = lazy<{ text: string }>(() => import("./markdown"), ({ text }) =
 interface Props {
   message: Message;
   agent: string;
+  /** Whose session it is, as far as that is known: people who were asked read along. */
+  owner: string | null;
   /** All results of the session by call, since a result comes in a later message than its call. */
   results: ReadonlyMap<string, ToolResultPart>;
   draft?: boolean;
 }
 
-export function MessageView({ message, agent, results, draft = false }: Props) {
+export function MessageView({ message, agent, owner, results, draft = false }: Props) {
   const me = useMe();
   const drawn = message.parts.filter((part) => part.type !== "tool-result");
   if (drawn.length === 0) return null;
   // A message of ours travels in the user's role, but it is not the user's word and must not look like it.
   const author = message.origin === "runtime" ? "runtime" : message.role;
-  const name = author === "user" ? t("chat.you") : author === "runtime" ? t("chat.runtime") : agent;
+  const person = personName(owner ?? me.id, me);
+  const name = author === "user" ? (owner === null || owner === me.id ? t("chat.you") : person) : author === "runtime" ? t("chat.runtime") : agent;
   return (
     <article class={`message from-${author}`} data-message={message.id} data-author={author} aria-busy={draft}>
-      <Who name={author === "user" ? me.name : name} machine={author !== "user"} />
+      <Who name={author === "user" ? person : name} machine={author !== "user"} />
       <header class="message-head">
         <strong>{name}</strong>
         {message.at ? <Moment at={message.at} /> : null}
