@@ -177,3 +177,14 @@ test("the days below the figures do not run into one another on a phone", async 
     await assertNoSideways(page, "the figures");
   }
 });
+
+test("the buttons of a critical call stand in one row on a phone", async () => {
+  const hold = await world.openHold({ kind: "approve", title: "Drop it", risk: "critical", call: { tool: "run_sql", arguments: { sql: "DROP TABLE customers" } } });
+  for (const locale of ["en-US", "zh-CN"]) {
+    const page = await world.page({ ...PHONE, locale });
+    await page.goto(world.url(`/holds/${hold.id}`));
+    await cardOf(page, hold.id).locator("[data-approve]").waitFor();
+    const middles = await page.locator(".bar-in > button:visible").evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => Math.round((top + bottom) / 2)));
+    assert.ok(middles.length === 3 && new Set(middles).size === 1, `${locale}: ${middles}`);
+  }
+});
