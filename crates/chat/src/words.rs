@@ -34,7 +34,7 @@ impl ChatWords {
                 "Your login link, good once within 15 minutes; show it to nobody: {url}\nIf you did \
                  not ask for it, you need not do anything."
             ),
-            format!("您的登录链接，15 分钟内有效，仅可使用一次，请勿转发：{url}\n如果不是您本人请求的，无需理会。"),
+            format!("你的登录链接，15 分钟内有效，仅可使用一次，请勿转发：{url}\n如果不是你本人请求的，无需理会。"),
         )
     }
 

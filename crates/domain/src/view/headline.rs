@@ -546,10 +546,18 @@ fn where_it_runs(hold: &Hold, call: &Call) -> KnownEffect {
     }
 }
 
+/// The names of the files at the top do not count, as on the page. Further down a line that looks like one does: it may
+/// be a line of the file that begins with `--`.
 fn changed_lines(diff: &str) -> ChangedLines {
-    let count = |sign: &str, head: &str| {
-        let lines = diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head));
-        lines.count() as u64
+    let lines: Vec<&str> = diff.lines().collect();
+    let changed = match &lines[..] {
+        [old, new, place, ..]
+            if old.starts_with("--- ") && new.starts_with("+++ ") && place.starts_with("@@ -") =>
+        {
+            &lines[2..]
+        }
+        all => all,
     };
-    ChangedLines { added: count("+", "+++"), removed: count("-", "---") }
+    let count = |sign| changed.iter().filter(|line| line.starts_with(sign)).count() as u64;
+    ChangedLines { added: count('+'), removed: count('-') }
 }

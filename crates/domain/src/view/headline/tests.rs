@@ -267,8 +267,9 @@ fn edits_of_files_name_them_and_count_the_lines_of_their_diff() {
     let arguments = json!({"cwd": "/srv", "input": {"file_path": "a.toml"}, "files": ["/srv/a.toml"], "files_in": "project"});
     let mut hold =
         by_program(asked("Edit", Effects::AtMostOnce, arguments, ExecutionContext::default()));
-    hold.preview.diff =
-        Some("--- a\n+++ b\n-timeout = 30\n+timeout = 5\n+retry = true\n same".into());
+    hold.preview.diff = Some(
+        "--- a\n+++ b\n@@ -1,2 +1,3 @@\n-timeout = 30\n+timeout = 5\n+retry = true\n same".into(),
+    );
     assert_eq!(
         describe_headline(&hold),
         "edit_files Some(Files { count: 1, lines: Some(ChangedLines { added: 2, removed: 1 }) }) | file /srv/a.toml | - elsewhere not_known"
@@ -282,6 +283,20 @@ fn edits_of_files_name_them_and_count_the_lines_of_their_diff() {
         describe_headline(&hold),
         "edit_files Some(Files { count: 1, lines: None }) | file src/a.rs, server files-dev | development elsewhere not_known"
     );
+}
+
+#[test]
+fn a_changed_line_that_looks_like_the_name_of_a_file_counts() {
+    for (diff, added, removed) in [
+        ("--- a\n+++ b\n@@ -1,2 +1 @@\n--- only the abandoned ones\n kept", 0, 1),
+        ("--- a\n+++ b\n@@ -1 +1,2 @@\n+++ counter\n same", 1, 0),
+        // Without a place they are no names of files.
+        ("--- a\n+++ b\n+x", 2, 1),
+        ("", 0, 0),
+    ] {
+        let counted = super::changed_lines(diff);
+        assert_eq!((counted.added, counted.removed), (added, removed), "{diff}");
+    }
 }
 
 #[test]
