@@ -15,7 +15,7 @@ use tools::mcp::{INVALID_PARAMS, RawObject, RpcId, RpcMessage};
 use crate::call_wait::{AnnouncedHold, CallWait};
 use crate::config::ToolNaming;
 use crate::definitions::DefinitionStatus;
-use crate::era::{CAPABILITIES_KEY, ClientEra, RequestMeta, TASKS};
+use crate::era::{CAPABILITIES_KEY, RequestMeta, TASKS};
 use crate::gate::{
     GateLeave, GateQuestion, GateStanding, PendingHold, QuestionContext, QuestionSubject, match_key,
 };
@@ -35,6 +35,9 @@ const CALL_MEMBERS: [&str; 5] = ["name", "arguments", "_meta", "inputResponses",
 /// What the protocol itself says in the `_meta` of a call: of the exchange, and of nothing that a tool does.
 const META_OF_PROTOCOL: [&str; 4] = ["progressToken", "traceparent", "tracestate", "baggage"];
 const META_PREFIX: &str = "io.modelcontextprotocol/";
+/// What the record says of a call whose upstream was given no answer to its question.
+pub(crate) const CANCELLED_WHILE_ASKED: &str =
+    "the client cancelled it while it was asked something";
 /// How often a question is asked anew because its approval went to another call, or its definition changed again.
 const ROUNDS_MAX: usize = 3;
 
@@ -450,37 +453,35 @@ impl ProxySession {
             self.report(leave.hold, Err("the client cancelled it before it was sent".into()));
             return Ok(None);
         }
-        let sent = match (call.upstream.era.differs_from(call.meta.era), call.meta.era) {
-            (false, _) => call.upstream.request(wire_id, &object).await,
-            (true, ClientEra::Modern) => {
-                self.call_legacy_upstream(call, wire_id, object, held).await
-            }
-            (true, ClientEra::Legacy) => {
-                match self.call_modern_upstream(call, wire_id, &object, leave.hold).await {
-                    RoundsEnd::Answered(response) => Ok(response),
-                    RoundsEnd::Upstream(error) => Err(error),
-                    RoundsEnd::Unanswered(why) => {
-                        self.report(leave.hold, Err(why.clone()));
-                        return Err(CallReply::failed(format!(
-                            "The tool asked for more in the course of the call, and got no answer: {why}"
-                        )));
-                    }
-                    RoundsEnd::Cancelled => {
-                        let why = "the client cancelled it while it was asked something";
-                        self.report(leave.hold, Err(why.into()));
-                        return Ok(None);
-                    }
-                }
+        let sending = self.send_call(call, wire_id, object, held, leave.hold);
+        let sent = tokio::select! {
+            biased;
+            sent = sending => sent,
+            // Only of a task: any other request that was sent is cancelled by the client itself. Neither done nor failed, so the
+            // record keeps saying that it was started.
+            () = call.cancelled.cancelled() => {
+                self.cancel_sent(call, wire_id);
+                return Ok(None);
             }
         };
         let mut response = match sent {
-            Ok(response) => response,
-            Err(UpstreamError::NotSent(why)) => {
+            RoundsEnd::Answered(response) => response,
+            RoundsEnd::Unanswered(why) => {
+                self.report(leave.hold, Err(why.clone()));
+                return Err(CallReply::failed(format!(
+                    "The tool asked for more in the course of the call, and got no answer: {why}"
+                )));
+            }
+            RoundsEnd::Cancelled => {
+                self.report(leave.hold, Err(CANCELLED_WHILE_ASKED.into()));
+                return Ok(None);
+            }
+            RoundsEnd::Upstream(UpstreamError::NotSent(why)) => {
                 self.report(leave.hold, Err(format!("not sent: {why}")));
                 return Err(denied(&why));
             }
-            // Neither done nor failed: the record keeps saying that it was started.
-            Err(UpstreamError::Lost(why)) => {
+            // Neither done nor failed, as well.
+            RoundsEnd::Upstream(UpstreamError::Lost(why)) => {
                 return Err(CallReply::failed(format!(
                     "{why}\nThe call had been sent: it may or may not have been carried out. Look before you try again."
                 )));

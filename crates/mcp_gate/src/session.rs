@@ -329,9 +329,7 @@ impl ProxySession {
 
     /// The client does not want the answer to this request any more.
     pub fn cancel(&self, id: &RpcId, reason: &str) {
-        let params = CancelParams { request_id: id, reason };
-        let line = notification_line("notifications/cancelled", &params);
-        if let Ok(message) = RpcMessage::parse(&line) {
+        if let Ok(message) = RpcMessage::parse(&cancellation_line(id, reason)) {
             self.cancel_as(id, &message.object);
         }
     }
@@ -351,11 +349,7 @@ impl ProxySession {
                 // The upstream has the call under the id of the request that began it.
                 Some(wire) => {
                     self.held.forget(&wire);
-                    let params = CancelParams {
-                        request_id: &wire,
-                        reason: "the client does not wait for it",
-                    };
-                    let line = notification_line("notifications/cancelled", &params);
+                    let line = cancellation_line(&wire, "the client does not wait for it");
                     if let Ok(message) = RpcMessage::parse(&line) {
                         let _ = self.upstreams[upstream].send(&message.object);
                     }
@@ -542,6 +536,11 @@ const LEGACY_NOTICES: [&str; 2] = ["notifications/initialized", "notifications/r
 fn is_like_call(method: &str) -> bool {
     let plain: String = method.chars().filter(char::is_ascii_alphanumeric).collect();
     plain.eq_ignore_ascii_case("toolscall")
+}
+
+/// Says to an upstream that nobody waits for the answer to this request.
+pub(crate) fn cancellation_line(request_id: &RpcId, reason: &str) -> Vec<u8> {
+    notification_line("notifications/cancelled", &CancelParams { request_id, reason })
 }
 
 /// The request that a cancellation is about.

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tools::mcp::{RawObject, RpcMessage};
 
 use crate::call_wait::{AnnouncedHold, CallWait};
-use crate::calls::{CallVerdict, GatedCall, denied};
+use crate::calls::{CANCELLED_WHILE_ASKED, CallVerdict, GatedCall, denied};
 use crate::forms::FormRung;
 use crate::gate::GateLeave;
 use crate::limits::QUESTION_WITHIN;
@@ -104,17 +104,25 @@ impl ProxySession {
                 }
                 CallOutcome::Succeeded | CallOutcome::Failed(_) => return finished_task(&response),
             };
-            let failed = |why: &str| completed(&CallReply::failed(why).in_era(call.meta.era));
-            let Some(open) = self.states.take_continuation(call.key, &state) else {
-                return failed("the tool asked too often, and the call was given up");
-            };
             let result = response.object.get_object("result").unwrap_or_default();
             let asked = result.get_object("inputRequests").unwrap_or_default();
             let named = result.get_text("requestState").unwrap_or_default();
+            // Whichever way it ends here, the upstream hears of it at once.
+            let failed = |why: &str| {
+                self.held.give_up(&named);
+                completed(&CallReply::failed(why).in_era(call.meta.era))
+            };
+            let Some(open) = self.states.take_continuation(call.key, &state) else {
+                return failed("the tool asked too often, and the call was given up");
+            };
             let answering = self.call_tasks.ask(id, asked, self.now());
             let answered = tokio::select! {
                 biased;
-                () = call.cancelled.cancelled() => return TaskState::Cancelled,
+                () = call.cancelled.cancelled() => {
+                    self.held.give_up(&named);
+                    self.report(open.hold, Err(CANCELLED_WHILE_ASKED.into()));
+                    return TaskState::Cancelled;
+                }
                 answered = tokio::time::timeout(QUESTION_WITHIN, answering) => answered.ok().flatten(),
                 // Without answers the call is taken up where it is.
                 () = self.held.wait_until_unasked(&named) => {
@@ -128,6 +136,7 @@ impl ProxySession {
                 return failed(why);
             };
             if let Err(error) = self.gate.check_going_on(open.hold).await {
+                self.held.give_up(&named);
                 return completed(&denied(&format!("{error:#}")).in_era(call.meta.era));
             }
             put_member(&mut call.params, "inputResponses", &answers);

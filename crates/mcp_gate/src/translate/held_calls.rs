@@ -99,6 +99,13 @@ impl HeldCalls {
         self.lock().newest.get(id).cloned()
     }
 
+    /// Nobody answers what the call with this state asks: its upstream is told so now, and not when the time for it is over.
+    pub(crate) fn give_up(&self, state: &str) {
+        let held = self.lock().parked.remove(state);
+        // What is dropped takes the lock.
+        drop(held);
+    }
+
     /// The upstream takes back what it asked under this id.
     fn withdraw(&self, upstream: usize, question: &RpcId) {
         let mut table = self.lock();

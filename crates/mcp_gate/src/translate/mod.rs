@@ -10,4 +10,5 @@ pub(crate) mod found;
 pub(crate) mod held_calls;
 pub(crate) mod listen;
 pub(crate) mod rounds;
+pub(crate) mod sending;
 pub(crate) mod shapes;

@@ -144,3 +144,45 @@ for (const again of [false, true]) {
     assert.equal((await w.settled(taskId)).outcome.state, "succeeded");
   });
 }
+
+test("a task that is cancelled while its question is open tells the upstream at once", async (t) => {
+  const w = await world(t);
+  const client = raw(t, w, proxied("fickle", TAKING_BACK(w.room)));
+  const _meta = modernMeta({ elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } });
+  let id = 0;
+  const request = async (method, params) => (await client.request((id += 1), method, { ...params, _meta })).result;
+  const status = async (taskId) => (await request("tasks/get", { taskId })).status;
+  const { taskId } = await request("tools/call", { name: "ask", arguments: { what: "elicitation" } });
+  await w.approve();
+  while ((await status(taskId)) !== "input_required") await new Promise((done) => setTimeout(done, 20));
+  assert.ok(!w.has("cancelled"));
+  await request("tasks/cancel", { taskId });
+  // What waits for an answer is given up by itself only after ten minutes.
+  await until(() => w.has("cancelled"));
+  assert.equal(await status(taskId), "cancelled");
+  const { outcome } = await w.settled(taskId);
+  assert.equal(outcome.state, "failed");
+  assert.match(JSON.stringify(outcome), /cancelled it while it was asked something/);
+});
+
+for (const era of ["legacy", "modern"]) {
+  test(`a task that is cancelled while an upstream (${era}) works on it tells the upstream at once`, async (t) => {
+    const w = await world(t);
+    writeFileSync(join(w.room, "tools.json"), JSON.stringify([{ name: "hang", description: "Hangs.", inputSchema: { type: "object" } }]));
+    const received = () => (w.has("received") ? readFileSync(join(w.room, "received"), "utf8").split("\n") : []);
+    const find = (method) => received().filter((line) => line.includes(`"${method}"`)).map((line) => JSON.parse(line));
+    const client = raw(t, w, [...proxied("stub", [process.execPath, here("stub.mjs"), w.room]), era]);
+    const _meta = modernMeta({ extensions: { "io.modelcontextprotocol/tasks": {} } });
+    const { result: task } = await client.request(1, "tools/call", { name: "hang", arguments: {}, _meta });
+    const hold = await w.approve();
+    await until(() => find("tools/call").length === 1);
+    assert.deepEqual(find("notifications/cancelled"), []);
+    await client.request(2, "tasks/cancel", { taskId: task.taskId, _meta });
+    await until(() => find("notifications/cancelled").length > 0);
+    const [[sent], [cancelled]] = [find("tools/call"), find("notifications/cancelled")];
+    assert.equal(cancelled.params.requestId, sent.id);
+    const { result } = await client.request(3, "tasks/get", { taskId: task.taskId, _meta });
+    assert.equal(result.status, "cancelled");
+    assert.equal((await w.api(`/v1/holds/${hold.id}`)).outcome.state, "executing", "nobody knows what it did");
+  });
+}

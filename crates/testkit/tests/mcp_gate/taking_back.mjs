@@ -1,5 +1,6 @@
 // An upstream made with npm @modelcontextprotocol/sdk 1.32.2 that asks in the course of a call, and takes its question back when
-// `take-back` is in its folder. `taken-back` is there when it did, and `late` has what was answered all the same.
+// `take-back` is in its folder. `taken-back` is there when it did, `late` has what was answered all the same, and `cancelled` is there when
+// it heard that nobody waits for the call any more.
 
 import { appendFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +42,8 @@ async function askAndTakeBack(what) {
 
 const inputSchema = { type: "object", properties: { what: { enum: Object.keys(ask) }, again: { type: "boolean" } } };
 server.setRequestHandler(schemas.ListToolsRequestSchema, () => ({ tools: [{ name: "ask", description: "Asks.", inputSchema }] }));
-server.setRequestHandler(schemas.CallToolRequestSchema, async ({ params: { arguments: { what, again } } }) => {
+server.setRequestHandler(schemas.CallToolRequestSchema, async ({ params: { arguments: { what, again } } }, { signal }) => {
+  signal.addEventListener("abort", () => writeFileSync(join(room, "cancelled"), ""));
   let said = await askAndTakeBack(what);
   if (again) said += `, and ${(await server.elicitInput(form("And now?"))).content.name} said the rest`;
   return { content: [{ type: "text", text: said }] };
