@@ -33,6 +33,7 @@ pub mod lists;
 pub mod log;
 pub mod notes;
 pub mod outbox;
+pub mod sealed;
 pub mod stage;
 
 use std::sync::Arc;
@@ -87,6 +88,7 @@ macro_rules! store_conformance {
             expiring: a_secret_is_taken_once,
                 secrets_that_expired_are_swept, replies_are_forgotten_in_time,
                 i45_what_people_gave_is_kept_apart_and_for_its_own_session;
+            sealed: i45_a_secret_takes_no_other_ones_place, i45_secrets_come_back_as_they_were_given;
         }
     };
     (@in_turn $opener:expr; $($module:ident: $($check:ident),+;)+) => {

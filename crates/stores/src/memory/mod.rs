@@ -1,6 +1,6 @@
 //! A store that forgets when the process ends, for tests and simulations. It means the same as the
 //! real one, and what it keeps has gone through the same records: what could not be read back from
-//! a disk cannot be read back from here.
+//! a disk cannot be read back from here. Only secrets are kept as they are: there is no disk to seal them for.
 
 mod data;
 mod files;
@@ -250,7 +250,13 @@ impl Store for MemoryStore {
     }
 
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
-        self.with(|data| data.sealed.extend(sealed.into_iter().map(|one| (one.id, one))))
+        self.with(|data| {
+            if sealed.iter().any(|one| data.sealed.contains_key(&one.id)) {
+                return Err(StoreError::Unavailable("a secret of this id is kept already".into()));
+            }
+            data.sealed.extend(sealed.into_iter().map(|one| (one.id, one)));
+            Ok(())
+        })?
     }
 
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
