@@ -69,7 +69,7 @@ pub struct Sealed {
     pub by: PersonId,
     /// When they gave it.
     pub at: Timestamp,
-    /// The secret. A store keeps it apart from events, so that it can be forgotten.
+    /// The secret. A store keeps it apart from events, so that it can be forgotten, and encrypted on a disk.
     pub value: SecretValue,
 }
 

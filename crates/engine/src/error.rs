@@ -18,10 +18,18 @@ pub enum Error {
     /// Nothing was changed, or it will be found by reading again. Try later.
     #[error("{0}")]
     Unavailable(String),
+    /// The operator has to give the store a key for secrets: the text says which. Nothing was changed.
+    #[error("{0}")]
+    SealingKey(String),
 }
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
-        Error::Unavailable(error.to_string())
+        match error {
+            StoreError::SealingKey(_) => Error::SealingKey(error.to_string()),
+            StoreError::Unavailable(_) | StoreError::Unreadable(_) => {
+                Error::Unavailable(error.to_string())
+            }
+        }
     }
 }

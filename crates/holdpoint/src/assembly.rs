@@ -26,10 +26,10 @@ use ports::store::Store;
 use ports::tool_host::ToolHost;
 use ports::toolbox::Toolbox;
 use stores::MemoryStore;
-#[cfg(feature = "sqlite")]
-use stores::SqliteStore;
 #[cfg(feature = "program")]
-use stores::{PgAddress, PgStore};
+use stores::{PgAddress, PgStore, SealingKeys};
+#[cfg(feature = "sqlite")]
+use stores::{SqliteOptions, SqliteStore};
 #[cfg(feature = "mcp")]
 use tools::mcp::McpServer;
 #[cfg(feature = "mcp")]
@@ -162,11 +162,11 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// A data directory, and perhaps a file outside that vouches for the log.
+    /// A data directory.
     #[cfg(feature = "sqlite")]
-    pub(crate) async fn on_disk(data: &Path, checkpoints: Option<&Path>) -> Result<Base> {
+    pub(crate) async fn on_disk(data: &Path, options: &SqliteOptions) -> Result<Base> {
         let (node, rng) = Base::identity();
-        let store = SqliteStore::open_with(data, node, checkpoints)?;
+        let store = SqliteStore::open_with(data, node, options)?;
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::new(last));
         Ok(Base { node, store: OpenedStore::OnDisk(store), rng, clock })
@@ -174,14 +174,21 @@ impl Base {
 
     /// A database that other nodes may share. The folder is this node's own.
     #[cfg(feature = "program")]
-    pub(crate) async fn on_postgres(address: &PgAddress, folder: &Path) -> Result<Base> {
+    pub(crate) async fn on_postgres(
+        address: &PgAddress,
+        folder: &Path,
+        sealing_keys: Option<SealingKeys>,
+    ) -> Result<Base> {
         use anyhow::Context as _;
         let shown = || folder.display().to_string();
         let lock = lock_folder(folder).with_context(|| {
             format!("the folder `{}` cannot be used, or another server uses it", shown())
         })?;
         let (node, rng) = Base::identity();
-        let store = PgStore::open(address, folder, node).await?;
+        let store = match sealing_keys {
+            Some(keys) => PgStore::open_sealing(address, folder, node, keys).await?,
+            None => PgStore::open(address, folder, node).await?,
+        };
         let (_, last) = store.last().await?;
         let clock = Arc::new(SystemClock::shared_by(store.clone(), last));
         Ok(Base { node, store: OpenedStore::Shared(store, Arc::new(lock)), rng, clock })
@@ -241,10 +248,19 @@ impl Base {
         #[cfg(feature = "web-push")]
         if let Some(settings) = plan.notices {
             use anyhow::Context as _;
-            let key = engine.sealed_push_key(channels::web_push::new_vapid_key).await?;
-            let opened = channels::web_push::WebPush::new(settings, &key, self.clock.clone())
-                .context("the key of notices in the store is damaged")?;
-            engine.send_notices_by(Arc::new(opened));
+            match engine.sealed_push_key(channels::web_push::new_vapid_key).await {
+                Ok(key) => {
+                    let clock = self.clock.clone();
+                    let opened = channels::web_push::WebPush::new(settings, &key, clock)
+                        .context("the key of notices in the store is damaged")?;
+                    engine.send_notices_by(Arc::new(opened));
+                }
+                // People are asked without them, too.
+                Err(engine::Error::SealingKey(why)) => {
+                    tracing::warn!(%why, "no notices are sent to people's browsers");
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         #[cfg(feature = "chats")]
         let board = (!plan.connectors.is_empty()).then(|| {

@@ -5,8 +5,8 @@
 
 pub use domain::id::NodeId;
 pub use ports::store::*;
-pub use stores::MemoryStore;
+pub use stores::{BadSealingKeys, MemoryStore, SealingKeyId, SealingKeys};
 #[cfg(feature = "sqlite")]
-pub use stores::SqliteStore;
+pub use stores::{OpenError, SqliteOptions, SqliteStore};
 #[cfg(feature = "postgres")]
 pub use stores::{PgAddress, PgNodeEnd, PgOpenError, PgStore};

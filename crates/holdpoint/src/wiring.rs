@@ -19,7 +19,7 @@ use engine::AgentSetup;
 use ports::callback::CallbackSender;
 use ports::clock::Clock;
 use ports::tool_host::ToolHost;
-use stores::PgAddress;
+use stores::{PgAddress, SealingKeys, SqliteOptions};
 use tools::client::ClientTool;
 use tools::command::{CommandConfig, CommandTool};
 use tools::human::{HumanTool, HumanToolKind};
@@ -54,18 +54,33 @@ pub(crate) fn postgres_address(store: &StoreConfig) -> Result<PgAddress> {
     PgAddress::parse(url, password.as_deref()).map_err(anyhow::Error::msg)
 }
 
+/// What `[store]` seals secrets with, if it says so.
+pub(crate) fn sealing_keys(store: &StoreConfig) -> Result<Option<SealingKeys>> {
+    let Some(source) = store.sealing_key() else { return Ok(None) };
+    let text = source.read("the sealing key").map_err(anyhow::Error::msg)?;
+    let keys = SealingKeys::parse(&text).map_err(|error| {
+        anyhow::anyhow!(
+            "the sealing key (`sealing_key_file` or `sealing_key_env` under `[store]`): {error}"
+        )
+    })?;
+    Ok(Some(keys))
+}
+
 /// Opens what the configuration describes.
 pub(crate) async fn open(config: &Config) -> Result<RunningEngine> {
     let folder = config.store.folder();
     let base = match &config.store {
-        StoreConfig::Sqlite { path } => {
-            Base::on_disk(path, config.audit.checkpoints.as_deref()).await?
+        StoreConfig::Sqlite { path, .. } => {
+            let checkpoints = config.audit.checkpoints.clone();
+            let sealing_keys = sealing_keys(&config.store)?;
+            Base::on_disk(path, &SqliteOptions { checkpoints, sealing_keys }).await?
         }
         StoreConfig::Postgres { .. } if config.audit.checkpoints.is_some() => anyhow::bail!(
             "`[audit] checkpoints` goes with SQLite: take it out, and keep the last line of an export of the log elsewhere"
         ),
         StoreConfig::Postgres { .. } => {
-            Base::on_postgres(&postgres_address(&config.store)?, folder).await?
+            let keys = sealing_keys(&config.store)?;
+            Base::on_postgres(&postgres_address(&config.store)?, folder, keys).await?
         }
     };
     let ground = ground(base, folder).await?;

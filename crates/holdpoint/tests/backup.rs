@@ -160,6 +160,10 @@ async fn the_documented_backup_is_whole_private_and_can_be_restored() {
     server.paste(back_up, folder).ends_with(0);
     only_the_owner_reads(&folder.join("backup"));
     assert_eq!(fs::read(folder.join("backup/mcp/notes.json")).unwrap(), pins);
+    assert!(!folder.join("backup/sealing.key").exists(), "apart from what it opens");
+    only_the_owner_reads(&folder.join("backup-key"));
+    let key = fs::read(folder.join("backup-key/sealing.key")).unwrap();
+    assert_eq!(key, fs::read(folder.join("data/sealing.key")).unwrap());
     assert_eq!(client.get("/v1/freeze").await.unwrap()["frozen"], false, "it goes on");
     // A second one goes over the first.
     server.paste(back_up, folder).ends_with(0);

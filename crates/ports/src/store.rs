@@ -264,6 +264,10 @@ pub enum StoreError {
     /// What is on disk cannot be read by this version, or not at all.
     #[error("the store cannot be read: {0}")]
     Unreadable(String),
+    /// A secret can be neither sealed nor opened before the operator gives the store a key. The text says which, and no
+    /// more than a caller may know. Nothing was changed.
+    #[error("a sealing key is missing: {0}")]
+    SealingKey(String),
 }
 
 /// Holds are counted up to here. Beyond it, "very many" is all that anybody wants to know.
@@ -517,10 +521,16 @@ pub trait Store: Send + Sync {
         digest: Digest,
     ) -> Result<Option<LoginSecret>, StoreError>;
 
-    /// Keeps secrets that somebody gave, durably, before the answer that refers to them is written.
-    /// They are never part of an [`Entry`].
+    /// Whether secrets would be taken, for those who would otherwise find out too late. An error says which key is missing.
+    fn check_sealing(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Keeps secrets that somebody gave, durably, before the answer that refers to them is written: all of them, or none,
+    /// and none in the place of another. They are never part of an [`Entry`]. On a disk they are encrypted, and so that
+    /// each opens only as what it was kept as; without a key for it they are refused.
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError>;
-    /// The secrets of a session or of an external hold, oldest first.
+    /// The secrets of a session or of an external hold, oldest first. An error if one of them cannot be opened: it is
+    /// there, and must not be taken for gone.
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError>;
     /// The answer that was to refer to them did not count.
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError>;

@@ -290,6 +290,9 @@ impl From<Refusal> for Refused {
     }
 }
 
+/// A server has to be started anew before it has another key.
+const NO_KEY_RETRY_S: u64 = 60;
+
 impl From<Error> for Refused {
     fn from(error: Error) -> Refused {
         match error {
@@ -299,6 +302,11 @@ impl From<Error> for Refused {
                 "this Idempotency-Key came with another request before; use a fresh one",
             )
             .into(),
+            // No secret can be kept until an operator has done what it says: it names keys by their ids, and no files.
+            Error::SealingKey(why) => {
+                tracing::error!(%why, "a secret could be neither sealed nor opened");
+                Problem::unavailable(why, NO_KEY_RETRY_S).into()
+            }
             Error::Unavailable(why) => {
                 tracing::warn!(%why, "a request could not be served");
                 // The rest may name files; that the disk is full is what somebody has to know.
@@ -325,6 +333,7 @@ impl IntoResponse for Refused {
 
 #[cfg(test)]
 mod tests {
+    use ports::store::StoreError;
     use serde_json::json;
 
     use super::*;
@@ -372,5 +381,15 @@ mod tests {
             panic!("a problem")
         };
         assert!(!problem.0.detail.contains("/var"), "{}", problem.0.detail);
+    }
+
+    #[test]
+    fn a_secret_that_cannot_be_sealed_is_refused_with_what_to_set() {
+        let why = StoreError::SealingKey("set `sealing_key_file` under `[store]`".into());
+        let Refused::Problem(problem) = Refused::from(Error::from(why)) else {
+            panic!("a problem")
+        };
+        assert_eq!(problem.0.status, 503);
+        assert!(problem.0.detail.contains("set `sealing_key_file`"), "{}", problem.0.detail);
     }
 }

@@ -13,6 +13,7 @@ pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod record;
+pub mod sealing;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod wish;
@@ -20,8 +21,9 @@ mod wish;
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{PgAddress, PgNodeEnd, PgOpenError, PgStore};
+pub use sealing::{BadSealingKeys, SealingKeyId, SealingKeys};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{OpenError, SqliteStore};
+pub use sqlite::{OpenError, SqliteOptions, SqliteStore};
 
 /// What a list is searched for: title, tool, agent, requester and tag, in lower case.
 fn search_text(hold: &domain::hold::Hold) -> String {

@@ -1,6 +1,6 @@
 //! I-45 on the real program: a secret that a person gives is in no log, event, hold, session, audit
-//! entry, metric, callback, terminal, page or error text, however it is spelled. Only the table that
-//! it is kept in and the tool that it is for ever have it.
+//! entry, metric, callback, terminal, page or error text, however it is spelled, and in no file of the data
+//! directory or a copy of the database. Only the tool that it is for ever has it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -174,11 +174,11 @@ async fn receiver() -> (String, Arc<Mutex<String>>) {
     (url, heard)
 }
 
-/// Everything in the database but the one table that is for it.
+/// Everything in the database.
 fn tables(database: &Path) -> String {
     let database = rusqlite::Connection::open(database).expect("the database");
     let names: Vec<String> = database
-        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sealed'")
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
         .expect("a query")
         .query_map([], |row| row.get(0))
         .expect("names")
@@ -352,6 +352,19 @@ async fn i45_the_canary_is_heard_nowhere() {
     assert!(export.text.contains("revealed"), "the log says who looked");
     clean("the log after that", &export.text);
 
+    // The database, its log and a copy of it, while the server has it open.
+    let mut stored = "the data\n".to_owned();
+    let log = served.path("data/holdpoint.db-wal");
+    assert!(std::fs::metadata(&log).is_ok_and(|log| log.len() > 0), "there is a log");
+    files(&served.path("data"), &mut stored);
+    let copies = tempfile::tempdir().expect("a folder");
+    let copy = copies.path().join("copy.db");
+    rusqlite::Connection::open(served.database())
+        .and_then(|database| database.execute("VACUUM INTO ?1", [copy.to_string_lossy()]))
+        .expect("a copy");
+    files(copies.path(), &mut stored);
+    clean("the data directory", &stored);
+
     served.stop().await;
     let log = std::fs::read_to_string(served.log()).expect("a log");
     assert!(log.contains("TRACE"), "the log does not tell everything");
@@ -360,4 +373,7 @@ async fn i45_the_canary_is_heard_nowhere() {
     let mut spooled = "the spool\n".to_owned();
     files(&served.path("data/spool"), &mut spooled);
     clean("the spool", &spooled);
+    let mut stored = "the data\n".to_owned();
+    files(&served.path("data"), &mut stored);
+    clean("the data directory of a stopped server", &stored);
 }

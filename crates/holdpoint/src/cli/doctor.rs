@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use domain::visible::visible;
 use ports::store::Store as _;
 use serde_json::{Value, json};
-use stores::{OpenError, PgStore, SqliteStore};
+use stores::{OpenError, PgStore, SealingKeyId, SqliteOptions, SqliteStore};
 
 mod connections;
 mod files;
@@ -19,8 +19,8 @@ use super::exit::Exit;
 use super::json;
 use super::output::{Paint, Screen, Terminal, now};
 use crate::config::{Config, ConfigError, StoreConfig};
-use crate::wiring::postgres_address;
 use crate::wiring::rehearsal::{Finding, RehearsalVerdict, rehearse, try_listen};
+use crate::wiring::{postgres_address, sealing_keys};
 
 /// The day this was written: a clock before it was never set.
 const NOT_BEFORE_MS: i64 = 1_763_164_800_000;
@@ -195,7 +195,13 @@ async fn configured(config: &Config, path: &Path) -> Vec<Check> {
     checks.extend(rehearse(config).await.iter().map(Check::of));
     let path = config.store.folder();
     let stored = match &config.store {
-        StoreConfig::Sqlite { path } => stored(path, config.audit.checkpoints.as_deref()).await,
+        StoreConfig::Sqlite { path, .. } => match sealing_keys(&config.store) {
+            Ok(sealing_keys) => {
+                let checkpoints = config.audit.checkpoints.clone();
+                stored(path, &SqliteOptions { checkpoints, sealing_keys }).await
+            }
+            Err(error) => vec![Check::failed("sealing", &visible(&error.to_string()))],
+        },
         shared @ StoreConfig::Postgres { .. } => shared_store(shared, path).await,
     };
     // A running server has its ports, and who else would have its data?
@@ -219,7 +225,7 @@ fn readable_by_others(path: &Path) -> Option<Check> {
 }
 
 /// The data directory: there, writable, and either free and sound or in use by a server.
-async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
+async fn stored(path: &Path, options: &SqliteOptions) -> Vec<Check> {
     let shown = visible(&path.display().to_string());
     let exists = path.join("holdpoint.db").exists();
     let place = nearest_directory(path);
@@ -242,7 +248,7 @@ async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
     if is_locked(path) {
         return vec![writable, Check::fine("store", IN_USE)];
     }
-    let store = match SqliteStore::open_with(path, NodeId::new(now().as_ms(), 0), checkpoints) {
+    let store = match SqliteStore::open_with(path, NodeId::new(now().as_ms(), 0), options) {
         Ok(store) => store,
         Err(OpenError::InUse { .. }) => {
             return vec![writable, Check::fine("store", IN_USE)];
@@ -250,14 +256,16 @@ async fn stored(path: &Path, checkpoints: Option<&Path>) -> Vec<Check> {
         Err(error) => return vec![writable, Check::failed("store", &visible(&error.to_string()))],
     };
     let unvouched = store.unvouched_entries();
+    let sealing = store.sealing_key().map(sealing_with);
     let kept = match store.files() {
         Some(kept) => Some(files::check(kept).await),
         None => None,
     };
     store.close().await;
     let mut checks = vec![writable, Check::fine("store", "it opens, and no server is using it")];
+    checks.extend(sealing);
     checks.extend(kept);
-    if let (Some(entries), Some(file)) = (unvouched, checkpoints) {
+    if let (Some(entries), Some(file)) = (unvouched, &options.checkpoints) {
         let file = visible(&file.display().to_string());
         let detail = format!(
             "{file} has no checkpoint, and {entries} entries of the log were signed before"
@@ -287,8 +295,17 @@ async fn shared_store(store: &StoreConfig, folder: &Path) -> Vec<Check> {
         checks.push(Check::fine("store", IN_USE));
         return checks;
     }
+    let keys = sealing_keys(store);
+    // That there is none is among the warnings of the configuration.
+    checks.extend(match &keys {
+        Ok(keys) => keys.as_ref().map(|keys| sealing_with(keys.sealing())),
+        Err(error) => Some(Check::failed("sealing", &visible(&error.to_string()))),
+    });
     let looked = match postgres_address(store) {
-        Ok(address) => PgStore::look(&address).await.map_err(|error| error.to_string()),
+        Ok(address) => {
+            let keys = keys.ok().flatten();
+            PgStore::look(&address, keys.as_ref()).await.map_err(|error| error.to_string())
+        }
         Err(error) => Err(error.to_string()),
     };
     checks.push(match looked {
@@ -296,6 +313,10 @@ async fn shared_store(store: &StoreConfig, folder: &Path) -> Vec<Check> {
         Err(error) => Check::failed("store", &visible(&error)),
     });
     checks
+}
+
+fn sealing_with(key: SealingKeyId) -> Check {
+    Check::fine("sealing", format!("secrets are sealed with the key {key}; keep a copy of it"))
 }
 
 /// What does not exist yet will be made inside the nearest directory that does.
@@ -440,22 +461,22 @@ mod tests {
     async fn the_data_directory_is_looked_at_and_left_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("deep").join("data");
-        let checks = stored(&data, None).await;
+        let checks = stored(&data, &SqliteOptions::default()).await;
         assert!(checks.iter().all(|check| check.state == State::Fine), "{checks:?}");
         assert!(checks[0].detail.contains("the first start makes it"), "{checks:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it left something behind");
 
         let store = SqliteStore::open(&data, NodeId::new(1, 1)).unwrap();
-        let checks = stored(&data, None).await;
+        let checks = stored(&data, &SqliteOptions::default()).await;
         assert!(checks[1].detail.contains("in use by a running server"), "{checks:?}");
         store.close().await;
         drop(store);
-        let checks = stored(&data, None).await;
+        let checks = stored(&data, &SqliteOptions::default()).await;
         assert!(checks[1].detail.contains("it opens"), "{checks:?}");
 
         fs::write(data.join("holdpoint.db"), "this is no database, but long enough to be one?")
             .unwrap();
-        let checks = stored(&data, None).await;
+        let checks = stored(&data, &SqliteOptions::default()).await;
         assert_eq!(checks[1].state, State::Wrong, "{checks:?}");
     }
 

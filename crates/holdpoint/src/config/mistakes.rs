@@ -247,7 +247,7 @@ mod tests {
              [[policy.rules]]\nname = \"b\"\nthen = \"perhaps\"\n",
             &[
                 "h.toml:2: `nowhere` is not an address with a port; write it like `127.0.0.1:7420` or `[::1]:7420`",
-                "h.toml:4: unknown key `path`; the keys here are `url`, `password_env`, `password_file` and `folder`",
+                "h.toml:4: unknown key `path`; the keys here are `url`, `password_env`, `password_file`, `folder`, `sealing_key_env` and `sealing_key_file`",
                 "h.toml:7: `kind` cannot be `sequel`; it is one of `command`, `shell_cmd`, `sql`, `http`, `client`, `mcp` and `human`",
                 "h.toml:11: nobody has the role `dbs`; mend the rule, or add it under `[[people]]`",
                 "h.toml:14: `then` cannot be `perhaps`; it is one of `allow`, `deny` and `ask`",

@@ -182,7 +182,8 @@ impl Config {
 
         let near = models.values().filter_map(ModelConfig::warning);
         let open = doors.iter().filter_map(|door| door.warning.clone());
-        let warnings = server.warnings().into_iter().chain(near).chain(open);
+        let own = server.warnings().into_iter().chain(store.warning());
+        let warnings = own.chain(near).chain(open);
         let warnings = warnings.chain(policy::warnings(&policy, &tools)).collect();
         Ok(Config {
             server,

@@ -3,7 +3,6 @@
 use domain::digest::Digest;
 use domain::id::SecretId;
 use domain::person::PersonId;
-use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{LoginSecret, OutboxWrite, PutNote, SecretKind};
 use tokio_postgres::{Client, Row};
@@ -14,6 +13,7 @@ use super::limits::FORGET_MAX;
 use super::sql::TypedSql;
 use super::transaction::LockedHead;
 use super::{notes, outbox, sealed};
+use crate::sealing::SealedRow;
 
 pub(super) enum PgAuxWrite {
     ForgetReplies { before: Timestamp },
@@ -23,7 +23,7 @@ pub(super) enum PgAuxWrite {
     TakeSecret { kind: SecretKind, digest: Digest },
     PutNotes(Vec<PutNote>),
     ForgetNotes { now: Timestamp },
-    Seal(Vec<Sealed>),
+    Seal(Vec<SealedRow>),
     ForgetSealed(Vec<SecretId>),
     Probe,
 }

@@ -44,6 +44,8 @@ pub enum PgOpenError {
          from the folder of the node that was started first, or from a backup", path.display()
     )]
     Key { path: PathBuf, why: String },
+    #[error("secrets in the store cannot be opened: {why}")]
+    SealingKey { why: String },
     #[error("{} cannot be used: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
     #[error("the database {place} fails: {why}")]

@@ -25,6 +25,7 @@ mod readers;
 mod reads;
 mod schema;
 mod sealed;
+mod sealing_start;
 mod sql;
 mod store;
 mod transaction;
@@ -58,6 +59,8 @@ use sql::TypedSql;
 use transaction::WritingNode;
 use writer::{PgJob, PgWriter};
 
+use crate::sealing::{Sealer, SealingKeyId, SealingKeys};
+
 /// One node's view of a database that others may share.
 pub struct PgStore {
     node: NodeId,
@@ -66,6 +69,7 @@ pub struct PgStore {
     readers: PgReaders,
     lease: Arc<NodeLease>,
     end: NodeEnd,
+    sealer: Sealer,
     /// For the first who asks.
     heard: Mutex<Option<mpsc::Receiver<HeardOfOthers>>>,
     /// What ends after the last write.
@@ -74,16 +78,37 @@ pub struct PgStore {
 
 impl PgStore {
     /// Opens the data in this database, and makes the tables if there are none. `folder` is this node's own: it has
-    /// the key that signs the log.
+    /// the key that signs the log. Secrets are refused: for them see [`PgStore::open_sealing`].
     pub async fn open(
         address: &PgAddress,
         folder: &Path,
         node: NodeId,
     ) -> Result<Arc<PgStore>, PgOpenError> {
+        PgStore::open_with(address, folder, node, None).await
+    }
+
+    /// The same with keys for secrets, which all nodes of the database have in common.
+    pub async fn open_sealing(
+        address: &PgAddress,
+        folder: &Path,
+        node: NodeId,
+        keys: SealingKeys,
+    ) -> Result<Arc<PgStore>, PgOpenError> {
+        PgStore::open_with(address, folder, node, Some(keys)).await
+    }
+
+    async fn open_with(
+        address: &PgAddress,
+        folder: &Path,
+        node: NodeId,
+        keys: Option<SealingKeys>,
+    ) -> Result<Arc<PgStore>, PgOpenError> {
         let failed = |failure: PgFailure| PgOpenError::of(address, failure);
         let connection = PgConnection::open(address).await.map_err(failed)?;
         check_server(&connection.client).await.map_err(failed)?;
+        sealing_start::refuse_clear(&connection, keys.as_ref()).await.map_err(failed)??;
         schema::migrate(address, &connection).await?;
+        let sealer = sealing_start::sealer(address, &connection, keys).await?;
         let signer = key::signer(folder, &connection).await.map_err(failed)??;
         let (position, seen) = check_journal(&connection).await.map_err(failed)?;
         let end = NodeEnd::new();
@@ -129,6 +154,7 @@ impl PgStore {
             readers: PgReaders::new(connector, in_doubt),
             lease,
             end,
+            sealer,
             heard: Mutex::new(Some(heard)),
             tasks: Mutex::new(Some(tasks)),
         }))
@@ -138,6 +164,11 @@ impl PgStore {
     /// end the process, and start it again.
     pub async fn ended(&self) -> PgNodeEnd {
         self.end.wait().await
+    }
+
+    /// Which key secrets are sealed with. `None` if secrets are refused.
+    pub fn sealing_key(&self) -> Option<SealingKeyId> {
+        self.sealer.keys().map(SealingKeys::sealing)
     }
 
     /// Writes all that was handed over, and tells the other nodes that this one has ended. Whatever comes later is told that
@@ -151,11 +182,16 @@ impl PgStore {
         }
     }
 
-    /// Looks at a database without changing anything in it: what it is, and how many nodes work on it.
-    pub async fn look(address: &PgAddress) -> Result<String, PgOpenError> {
+    /// Looks at a database without changing anything in it: what it is, how many nodes work on it, and whether these keys
+    /// open what is sealed there.
+    pub async fn look(
+        address: &PgAddress,
+        keys: Option<&SealingKeys>,
+    ) -> Result<String, PgOpenError> {
         let failed = |failure: PgFailure| PgOpenError::of(address, failure);
         let connection = PgConnection::open(address).await.map_err(failed)?;
         check_server(&connection.client).await.map_err(failed)?;
+        sealing_start::refuse_clear(&connection, keys).await.map_err(failed)??;
         let client = &connection.client;
         let asked = async {
             let version =
@@ -182,7 +218,11 @@ impl PgStore {
             Some(found) if found > known => {
                 Err(PgOpenError::Newer { place: address.to_string(), found, known })
             }
-            Some(_) => {
+            Some(found) => {
+                if found == known {
+                    sealing_start::check_keys(address, &connection, &Sealer::new(keys.cloned()))
+                        .await?;
+                }
                 Ok(format!("PostgreSQL {version} answers; nodes that work on it now: {alive}"))
             }
             None => Ok(format!("PostgreSQL {version} answers; the first start makes the tables")),

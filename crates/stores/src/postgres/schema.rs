@@ -5,7 +5,8 @@ use super::connection::{PgConnection, begin};
 use super::error::{PgFailure, PgOpenError};
 use super::sql::TypedSql;
 
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_begin.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/0001_begin.sql"), include_str!("migrations/0002_sealed_values.sql")];
 
 pub(super) const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 

@@ -278,13 +278,19 @@ impl Store for PgStore {
         }
     }
 
+    fn check_sealing(&self) -> Result<(), StoreError> {
+        self.sealer.check()
+    }
+
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
-        self.write_aux(PgAuxWrite::Seal(sealed)).await.map(drop)
+        let rows = self.sealer.seal(&sealed)?;
+        self.write_aux(PgAuxWrite::Seal(rows)).await.map(drop)
     }
 
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
         let found = self.readers.rows(sealed::of_stream(scope)).await?;
-        each(found, |row| sealed::read_sealed(scope, row))
+        let stored = each(found, sealed::read_stored)?;
+        stored.into_iter().map(|one| self.sealer.open(one)).collect()
     }
 
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {

@@ -352,5 +352,6 @@ fn again(error: &StoreError) -> StoreError {
     match error {
         StoreError::Unavailable(why) => StoreError::Unavailable(why.clone()),
         StoreError::Unreadable(why) => StoreError::Unreadable(why.clone()),
+        StoreError::SealingKey(why) => StoreError::SealingKey(why.clone()),
     }
 }

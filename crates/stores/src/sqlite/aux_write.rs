@@ -3,7 +3,6 @@
 use domain::digest::Digest;
 use domain::id::SecretId;
 use domain::person::PersonId;
-use domain::secret::Sealed;
 use domain::time::Timestamp;
 use ports::store::{LoginSecret, OutboxWrite, PutNote, SecretKind};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -12,6 +11,7 @@ use super::columns;
 use super::connection::{Unsafe, check_durability};
 use super::files::{FileChange, FileChanged};
 use super::head::Head;
+use crate::sealing::SealedRow;
 
 /// Replies that are forgotten at once, so that commits do not wait long behind it.
 const FORGET_MAX: i64 = 500;
@@ -39,7 +39,7 @@ pub(super) enum AuxWrite {
         now: Timestamp,
     },
     Files(Box<FileChange>),
-    Seal(Vec<Sealed>),
+    Seal(Vec<SealedRow>),
     ForgetSealed(Vec<SecretId>),
     /// A signed end of the log as it is now. It is not kept: it closes one export.
     End {

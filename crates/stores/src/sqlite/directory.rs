@@ -1,6 +1,6 @@
 //! The data directory: who may use it, and the key that signs its log.
 //!
-//! `holdpoint.db` (and its `-wal` and `-shm` while it is open), `lock`, `audit.key`.
+//! `holdpoint.db` (and its `-wal` and `-shm` while it is open), `lock`, `audit.key`, `sealing.key`.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
@@ -12,6 +12,7 @@ use audit::Signer;
 
 use super::connection::Unsafe;
 use super::schema::SCHEMA_VERSION;
+use crate::sealing::{SealingKeyId, SealingKeys, lacking};
 
 /// Why the data cannot be used; a variant for each remedy.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,8 @@ pub enum OpenError {
         path.display()
     )]
     NotDurable { path: PathBuf, why: String },
+    #[error("secrets in the store cannot be opened: {why}")]
+    SealingKey { why: String },
     #[error(
         "the log in the data directory is not the one that {} vouches for: {why}. Its end was cut off, or an \
          older copy was restored; put the newest data back, or, if the older is meant, move that file away",
@@ -160,12 +163,36 @@ impl Directory {
         Ok(signer)
     }
 
+    pub(super) fn sealing_key(&self) -> PathBuf {
+        self.path.join("sealing.key")
+    }
+
+    /// The keys that seal; a new one only where nothing is sealed.
+    pub(super) fn sealing_keys(&self, needed: &[SealingKeyId]) -> Result<SealingKeys, OpenError> {
+        let path = self.sealing_key();
+        let bad = |why: String| OpenError::SealingKey { why: format!("{}: {why}", path.display()) };
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound && needed.is_empty() => {
+                let text = SealingKeys::generate()
+                    .ok_or_else(|| bad("the system has no random numbers for a key".into()))?;
+                self.keep(&path, text.as_bytes()).map_err(|error| OpenError::io(&path, error))?;
+                text
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(bad(format!("the file is missing, and in it {}", lacking(needed))));
+            }
+            Err(error) => return Err(bad(format!("the file cannot be read ({error})"))),
+        };
+        SealingKeys::parse(&text).map_err(|error| bad(error.to_string()))
+    }
+
     /// Whole or not at all: a half-written key would lock everybody out of their own data.
-    fn keep(&self, path: &Path, pkcs8: &[u8]) -> io::Result<()> {
-        let half = self.path.join("audit.key.new");
+    fn keep(&self, path: &Path, key: &[u8]) -> io::Result<()> {
+        let half = path.with_extension("key.new");
         let mut file =
             OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&half)?;
-        file.write_all(pkcs8)?;
+        file.write_all(key)?;
         file.sync_all()?;
         fs::rename(&half, path)?;
         File::open(&self.path)?.sync_all()

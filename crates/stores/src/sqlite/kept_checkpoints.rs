@@ -165,9 +165,13 @@ impl Tail {
 mod tests {
     use ports::store::Store as _;
 
-    use super::super::SqliteStore;
+    use super::super::{SqliteOptions, SqliteStore};
     use super::*;
     use crate::conformance::stage::{audience, hold, hold_id, node, open_outside, person};
+
+    fn vouched(file: &Path) -> SqliteOptions {
+        SqliteOptions { checkpoints: Some(file.to_owned()), ..SqliteOptions::default() }
+    }
 
     async fn add(store: &SqliteStore, number: u128) {
         let hold = hold(hold_id(number), None, person("eve"), audience(&["ana"], &[]));
@@ -186,7 +190,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (data, kept) = (folder.path().join("data"), folder.path().join("checkpoints.jsonl"));
         let old = folder.path().join("old");
-        let open = |data: &Path| SqliteStore::open_with(data, node(1), Some(&kept));
+        let open = |data: &Path| SqliteStore::open_with(data, node(1), &vouched(&kept));
         let store = open(&data).unwrap();
         add(&store, 1).await;
         store.close().await;
@@ -230,7 +234,7 @@ mod tests {
     async fn i43_a_file_of_checkpoints_that_is_gone_does_not_go_unnoticed() {
         let folder = tempfile::tempdir().unwrap();
         let (data, kept) = (folder.path().join("data"), folder.path().join("checkpoints.jsonl"));
-        let open = || SqliteStore::open_with(&data, node(1), Some(&kept)).unwrap();
+        let open = || SqliteStore::open_with(&data, node(1), &vouched(&kept)).unwrap();
         let store = open();
         assert_eq!(store.unvouched_entries(), None, "there is nothing yet to vouch for");
         add(&store, 1).await;

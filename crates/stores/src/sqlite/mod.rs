@@ -24,6 +24,7 @@ mod reads;
 mod rows;
 mod schema;
 mod sealed;
+mod sealing_start;
 mod store;
 #[cfg(test)]
 mod tampered;
@@ -47,6 +48,7 @@ use tokio::sync::oneshot;
 
 pub use directory::OpenError;
 
+use crate::sealing::{Sealer, SealingKeyId, SealingKeys};
 use aux_write::{AuxOutcome, AuxWrite};
 use connection::{DatabaseSource, check_durability};
 use directory::Directory;
@@ -73,7 +75,17 @@ pub struct SqliteStore {
     write_behind: Arc<WriteBehind>,
     files: Arc<FileFolder>,
     unvouched: Option<u64>,
+    sealer: Sealer,
     threads: Mutex<Threads>,
+}
+
+/// What may be said beside the directory when a store is opened.
+#[derive(Clone, Debug, Default)]
+pub struct SqliteOptions {
+    /// Signed checkpoints of the log are also appended to this file, and the log must be the one that it vouches for.
+    pub checkpoints: Option<PathBuf>,
+    /// What secrets are sealed with. Without it the directory has a key of its own, in `sealing.key`.
+    pub sealing_keys: Option<SealingKeys>,
 }
 
 /// What must end before somebody else may have the data.
@@ -86,19 +98,18 @@ struct Threads {
 impl SqliteStore {
     /// Opens the data in this directory, and makes it if there is none.
     pub fn open(path: &Path, node: NodeId) -> Result<Arc<SqliteStore>, OpenError> {
-        SqliteStore::open_with(path, node, None)
+        SqliteStore::open_with(path, node, &SqliteOptions::default())
     }
 
-    /// The same. Signed checkpoints of the log are also appended to a file, and the log must be the one that
-    /// the file vouches for.
+    /// The same, with more to say.
     pub fn open_with(
         path: &Path,
         node: NodeId,
-        checkpoints: Option<&Path>,
+        options: &SqliteOptions,
     ) -> Result<Arc<SqliteStore>, OpenError> {
         let directory = Directory::lock(path)?;
         let source = DatabaseSource::new(directory.database());
-        SqliteStore::start(directory, source, node, QUIET, checkpoints)
+        SqliteStore::start(directory, source, node, QUIET, options)
     }
 
     /// How many entries of the log were signed before, where the file outside has no checkpoint at all: at
@@ -112,21 +123,25 @@ impl SqliteStore {
         source: DatabaseSource,
         node: NodeId,
         quiet: Duration,
-        checkpoints: Option<&Path>,
+        options: &SqliteOptions,
     ) -> Result<Arc<SqliteStore>, OpenError> {
-        let connection = prepare(&source)?;
+        let (connection, is_new) = prepare(&source)?;
         let known = known_key(&connection).map_err(|e| OpenError::sqlite(&source.database, &e))?;
         let signer = directory.signer(known.as_deref())?;
         let key = signer.public_key();
         if known.is_none() {
             keep_key(&connection, key).map_err(|e| OpenError::sqlite(&source.database, &e))?;
         }
+        let sealer =
+            sealing_start::sealer(&directory, &connection, is_new, options.sealing_keys.as_ref())?;
         let write_behind = Arc::<WriteBehind>::default();
         let open = Open::new(connection, &write_behind).map_err(|failure| OpenError::Damaged {
             path: source.database.clone(),
             why: StoreError::from(failure).to_string(),
         })?;
-        let kept = checkpoints
+        let kept = options
+            .checkpoints
+            .as_deref()
             .map(|path| KeptCheckpoints::open(path, &open.connection, &key))
             .transpose()?;
         let unvouched = kept.as_ref().and_then(KeptCheckpoints::unvouched);
@@ -152,6 +167,7 @@ impl SqliteStore {
             readers: readers.clone(),
             write_behind,
             unvouched,
+            sealer,
             threads: Mutex::new(Threads {
                 writer: Some(spawn("store-writer", &source, move || writer.run())?),
                 readers: Vec::new(),
@@ -165,6 +181,11 @@ impl SqliteStore {
             store.threads().readers.push(thread);
         }
         Ok(Arc::new(store))
+    }
+
+    /// Which key secrets are sealed with.
+    pub fn sealing_key(&self) -> Option<SealingKeyId> {
+        self.sealer.keys().map(SealingKeys::sealing)
     }
 
     /// Writes all that was handed over, signs the log, and lets go of the data. Whatever comes
@@ -263,8 +284,8 @@ fn spawn(
         .map_err(|error| OpenError::io(&source.database, error))
 }
 
-/// A connection to a database that is ours, up to date, and safe.
-fn prepare(source: &DatabaseSource) -> Result<Connection, OpenError> {
+/// A connection to a database that is ours, up to date, and safe; and whether it was made just now.
+fn prepare(source: &DatabaseSource) -> Result<(Connection, bool), OpenError> {
     let path = &source.database;
     let failed = |error: rusqlite::Error| OpenError::sqlite(path, &error);
     // Looked at before it is written to: a writer sets WAL mode, which stays in the file, and the
@@ -281,7 +302,7 @@ fn prepare(source: &DatabaseSource) -> Result<Connection, OpenError> {
     schema::migrate(&connection).map_err(failed)?;
     match check_durability(&connection).map_err(failed)? {
         Some(found) => Err(OpenError::not_durable(path, &found)),
-        None => Ok(connection),
+        None => Ok((connection, kind == DatabaseKind::Empty)),
     }
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Each is run once, in order. They are never edited; a change is a new file.
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_inbox.sql"),
     include_str!("migrations/0003_tables_follow.sql"),
@@ -16,6 +16,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("migrations/0010_outbox.sql"),
     include_str!("migrations/0011_lists.sql"),
     include_str!("migrations/0012_files.sql"),
+    include_str!("migrations/0013_sealed_values.sql"),
 ];
 
 /// The version that this program writes, and the newest that it knows.
@@ -63,6 +64,14 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), rusqlite::Error> {
         // The first error is the one to tell; a failed rollback ends with the connection.
         let _ = connection.execute_batch("ROLLBACK");
     })
+}
+
+/// Data as an older version left it.
+#[cfg(test)]
+pub(super) fn migrate_to(connection: &Connection, version: usize) -> Result<(), rusqlite::Error> {
+    MIGRATIONS[..version].iter().try_for_each(|step| connection.execute_batch(step))?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", version as i64)
 }
 
 #[cfg(test)]

@@ -243,12 +243,19 @@ impl Store for SqliteStore {
         }
     }
 
+    fn check_sealing(&self) -> Result<(), StoreError> {
+        self.sealer.check()
+    }
+
     async fn seal(&self, sealed: Vec<Sealed>) -> Result<(), StoreError> {
-        self.aux_write(AuxWrite::Seal(sealed)).await.map(drop)
+        let rows = self.sealer.seal(&sealed)?;
+        self.aux_write(AuxWrite::Seal(rows)).await.map(drop)
     }
 
     async fn sealed(&self, scope: StreamId) -> Result<Vec<Sealed>, StoreError> {
-        self.readers.read(move |connection| sealed::sealed_of_stream(connection, scope)).await
+        let stored =
+            move |connection: &rusqlite::Connection| sealed::stored_of_stream(connection, scope);
+        self.readers.read(stored).await?.into_iter().map(|one| self.sealer.open(one)).collect()
     }
 
     async fn forget_sealed(&self, ids: &[SecretId]) -> Result<(), StoreError> {

@@ -36,7 +36,10 @@ fn faulty(path: &Path) -> (Arc<SqliteStore>, Arc<Faults>) {
     let directory = Directory::lock(path).unwrap();
     let source = DatabaseSource::new(directory.database());
     let faults = source.faults.clone();
-    (SqliteStore::start(directory, source, node(1), QUIET, None).unwrap(), faults)
+    (
+        SqliteStore::start(directory, source, node(1), QUIET, &SqliteOptions::default()).unwrap(),
+        faults,
+    )
 }
 
 fn pending() -> HoldQuery {
@@ -107,7 +110,8 @@ async fn a_quiet_moment_is_used_to_sign() {
     let directory = Directory::lock(data.path()).unwrap();
     let source = DatabaseSource::new(directory.database());
     let quiet = Duration::from_millis(5);
-    let store = SqliteStore::start(directory, source, node(1), quiet, None).unwrap();
+    let store =
+        SqliteStore::start(directory, source, node(1), quiet, &SqliteOptions::default()).unwrap();
     assert!(store.checkpoints(0).await.unwrap().is_empty(), "there is nothing to sign");
     store.commit(outside(1)).await.unwrap();
     let signed = async {
@@ -335,7 +339,9 @@ async fn many_commits_leave_the_shelf_by_and_by_and_nothing_is_missed() {
     let directory = Directory::lock(data.path()).unwrap();
     let source = DatabaseSource::new(directory.database());
     // No quiet moment comes, in which all of it would be written at once.
-    let store = SqliteStore::start(directory, source, node(1), Duration::MAX, None).unwrap();
+    let store =
+        SqliteStore::start(directory, source, node(1), Duration::MAX, &SqliteOptions::default())
+            .unwrap();
     let mut stages: Vec<_> =
         (1..=900).map(|number| Stage::new(session_id(number), node(1))).collect();
     let opened_all = stages.iter_mut().map(|stage| store.commit(stage.open(person("ana"))));

@@ -11,6 +11,7 @@ mod rng;
 mod failover;
 mod leases;
 mod refusals;
+mod sealed;
 mod unknown;
 
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use cluster::Cluster;
 use domain::id::NodeId;
 use holdpoint_stores::conformance::Opener;
-use holdpoint_stores::{PgAddress, PgStore};
+use holdpoint_stores::{PgAddress, PgStore, SealingKeys};
 use ports::store::Store;
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -124,7 +125,8 @@ impl Server {
 
 impl Database {
     async fn open(&self, node: NodeId) -> Arc<PgStore> {
-        PgStore::open(&self.address, &self.folder, node).await.unwrap()
+        let keys = SealingKeys::parse(&"5e".repeat(32)).unwrap();
+        PgStore::open_sealing(&self.address, &self.folder, node, keys).await.unwrap()
     }
 }
 

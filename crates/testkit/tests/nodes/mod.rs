@@ -73,6 +73,16 @@ async fn join(first: &Served, next: &mut Served) {
     next.up().await;
 }
 
+/// One that has the sealing key.
+fn sealing_node(cluster: &Cluster) -> Served {
+    let config = CONFIG.replace("@DATABASE@", &cluster.port().to_string());
+    let sealing = "folder = \"data\"\nsealing_key_file = \"sealing.key\"";
+    let served = Served::prepare(&config.replace("folder = \"data\"", sealing), SCRIPT);
+    served.write("database-password", PASSWORD);
+    served.write("sealing.key", &"5e".repeat(32));
+    served
+}
+
 fn count_events(events: &[Value], name: &str) -> usize {
     events.iter().filter(|event| !event[name].is_null()).count()
 }
@@ -107,6 +117,36 @@ async fn i55_what_is_opened_on_one_node_is_answered_on_another_and_heard_where_i
         let log = std::fs::read_to_string(served.log()).unwrap();
         assert!(!log.contains(PASSWORD), "{log}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i45_a_node_without_the_sealing_key_takes_no_secret_and_says_what_to_set() {
+    let cluster = Cluster::start_durable().await;
+    let mut one = node(&cluster);
+    one.up().await;
+    let log = std::fs::read_to_string(one.log()).unwrap();
+    assert!(log.contains("set `sealing_key_file`"), "{log}");
+    let form = json!({
+        "kind": "fill", "title": "A key, please",
+        "schema": {"type": "object", "properties": {"key": {"type": "string", "writeOnly": true}}},
+    });
+    let hold = one.program().post("/v1/holds", &form).await.must(201);
+    let given = json!({"fill": {"key": "Kanarie-93"}});
+    let refused = one.admin().answer(&hold, given.clone()).await;
+    assert_eq!(refused.status, 503, "{}", refused.text);
+    assert!(refused.text.contains("set `sealing_key_file`"), "{}", refused.text);
+    assert_eq!(one.admin().hold(&hold["id"]).await["state"], "pending");
+
+    let mut two = sealing_node(&cluster);
+    join(&one, &mut two).await;
+    two.admin().answer(&hold, given).await.must(200);
+    let reveal = format!("/v1/holds/{}/reveal", hold["id"].as_str().unwrap());
+    let shown = two.admin().post(&reveal, &json!({})).await.must(200);
+    assert!(shown.to_string().contains("Kanarie-93"), "{shown}");
+    // There, and not to be opened: never as if nobody had given it.
+    let refused = one.admin().post(&reveal, &json!({})).await;
+    assert_eq!(refused.status, 503, "{}", refused.text);
+    assert!(refused.text.contains("sealed with the key"), "{}", refused.text);
 }
 
 #[tokio::test(flavor = "multi_thread")]

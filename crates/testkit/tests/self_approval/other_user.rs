@@ -67,6 +67,7 @@ async fn a_tool_that_runs_as_another_user_reads_no_secret_of_ours() {
         served.tokens_file(),
         served.database(),
         served.path("data/audit.key"),
+        served.path("data/sealing.key"),
         served.path("holdpoint.toml"),
     ]
     .iter()

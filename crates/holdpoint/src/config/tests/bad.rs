@@ -26,7 +26,7 @@ fn unknown_keys() {
     );
     check(
         "[store]\npath = \"x\"\n",
-        "h.toml:2: unknown key `path`; the keys here are `url`, `password_env`, `password_file` and `folder`",
+        "h.toml:2: unknown key `path`; the keys here are `url`, `password_env`, `password_file`, `folder`, `sealing_key_env` and `sealing_key_file`",
     );
     check(
         "[models.m]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"sk-1\"\n",

@@ -12,6 +12,7 @@ use domain::tool::{Confirm, Effects};
 use serde_json::json;
 
 use crate::config::*;
+use crate::secret_source::SecretSource;
 
 fn parsed(text: &str) -> Config {
     Config::parse(text, "conf/holdpoint.toml").unwrap_or_else(|why| panic!("{why}"))
@@ -22,7 +23,10 @@ fn an_empty_file_is_a_sound_start() {
     let config = parsed("");
     assert_eq!(config.server.listen, LISTEN_DEFAULT);
     assert!(config.server.listen.ip().is_loopback());
-    assert_eq!(config.store, StoreConfig::Sqlite { path: PathBuf::from("conf/holdpoint-data") });
+    assert_eq!(
+        config.store,
+        StoreConfig::Sqlite { path: PathBuf::from("conf/holdpoint-data"), sealing_key: None }
+    );
     assert!(config.people.is_admin(&PersonId::new("admin")), "somebody can log in");
     assert_eq!(config.policy.default_expires_ms(), 24 * 60 * 60 * 1000);
     assert!(config.agents.is_empty() && config.tools.is_empty() && config.warnings.is_empty());
@@ -134,7 +138,10 @@ fn every_section_arrives() {
     let tls = config.server.tls.expect("TLS");
     assert_eq!(tls.key_file, PathBuf::from("conf/tls/key.pem"));
     assert!(config.server.trusted_proxies[0].contains("10.2.3.4".parse().expect("an address")));
-    assert_eq!(config.store, StoreConfig::Sqlite { path: PathBuf::from("conf/data/h.db") });
+    assert_eq!(
+        config.store,
+        StoreConfig::Sqlite { path: PathBuf::from("conf/data/h.db"), sealing_key: None }
+    );
 
     let [agent] = &config.agents[..] else { panic!("one agent") };
     assert_eq!((&*agent.id, agent.model.as_str()), ("ops", "demo"));
@@ -313,4 +320,20 @@ tools = ["files", "tickets__open", "wiki"]
     assert_eq!(oauth.client_secret, Some(SecretSource::Env("WIKI_SECRET".into())));
     assert_eq!(oauth.scopes, ["read", "write"]);
     assert!(!oauth.allow_private_addresses);
+}
+
+#[test]
+fn a_shared_store_without_a_sealing_key_is_warned_of() {
+    let store = "[store]\nurl = \"postgres://holdpoint@h/db\"\n";
+    let warned = |more: &str| {
+        let warnings = parsed(&format!("{store}{more}")).warnings;
+        warnings.iter().any(|warning| warning.contains("`sealing_key_file`"))
+    };
+    assert!(warned(""));
+    assert!(!warned("sealing_key_file = \"sealing.key\"\n"));
+    assert!(!warned("sealing_key_env = \"SEALING_KEY\"\n"));
+    let own = parsed("[store]\nurl = \"sqlite:data\"\nsealing_key_file = \"sealing.key\"\n");
+    let file = SecretSource::File(PathBuf::from("conf/sealing.key"));
+    assert_eq!(own.store.sealing_key(), Some(&file));
+    assert!(parsed("").warnings.is_empty(), "a folder has a key of its own");
 }

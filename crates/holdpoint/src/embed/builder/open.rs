@@ -82,7 +82,7 @@ impl Builder {
             Some(open) => Base::on_store(open).await,
             #[cfg(feature = "sqlite")]
             None => match &self.data {
-                Some(folder) => Base::on_disk(folder, None).await,
+                Some(folder) => Base::on_disk(folder, &stores::SqliteOptions::default()).await,
                 None => Ok(Base::in_memory()),
             },
             #[cfg(not(feature = "sqlite"))]

@@ -261,7 +261,7 @@ fn word_of(error: Error) -> Word {
         Error::Refused(refusal) => Word::Refused(Box::new(refusal)),
         Error::Replayed(reply) => Word::Again(reply.body),
         Error::KeyReused => panic!("no key is used for two requests"),
-        Error::Unavailable(_) => Word::TryLater,
+        Error::Unavailable(_) | Error::SealingKey(_) => Word::TryLater,
     }
 }
 
