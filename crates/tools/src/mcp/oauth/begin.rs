@@ -49,6 +49,11 @@ impl McpOauth {
         origin: &str,
     ) -> Result<BegunConnection, ConnectError> {
         let server = &self.settings.server;
+        // Nobody consents to what could not be kept.
+        if let Err(error) = self.grants.store.check_sealing() {
+            let why = format!("the MCP server `{server}` cannot be connected: {error}");
+            return Err(ConnectError::Failed(why));
+        }
         let prepared = tokio::time::timeout(BEGIN_WITHIN, self.prepare(by, origin)).await;
         let late = || OauthError::Unreachable("it took too long".into());
         let (mut pending, url) = match prepared.unwrap_or_else(|_| Err(late())) {
