@@ -52,6 +52,7 @@ impl<S: Replay> PreparedCommit<S> {
             _ => false,
         };
         let expected = before.map_or(0, |before| before.version());
+        // mutant: a-decision-on-any-state
         if !is_same {
             return Err(CommitError::Conflict { actual: expected });
         }
