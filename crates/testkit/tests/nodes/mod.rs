@@ -73,9 +73,17 @@ async fn join(first: &Served, next: &mut Served) {
     next.up().await;
 }
 
+/// What has tokens to keep, once it is connected.
+const WITH_OAUTH: &str = r#"
+[mcp.upstreams.notes]
+url = "http://127.0.0.1:1/mcp"
+auth = "oauth"
+allow_private_addresses = true
+"#;
+
 /// One that has the sealing key.
 fn sealing_node(cluster: &Cluster) -> Served {
-    let config = CONFIG.replace("@DATABASE@", &cluster.port().to_string());
+    let config = CONFIG.replace("@DATABASE@", &cluster.port().to_string()) + WITH_OAUTH;
     let sealing = "folder = \"data\"\nsealing_key_file = \"sealing.key\"";
     let served = Served::prepare(&config.replace("folder = \"data\"", sealing), SCRIPT);
     served.write("database-password", PASSWORD);
@@ -122,7 +130,9 @@ async fn i55_what_is_opened_on_one_node_is_answered_on_another_and_heard_where_i
 #[tokio::test(flavor = "multi_thread")]
 async fn i45_a_node_without_the_sealing_key_takes_no_secret_and_says_what_to_set() {
     let cluster = Cluster::start_durable().await;
-    let mut one = node(&cluster);
+    let config = CONFIG.replace("@DATABASE@", &cluster.port().to_string()) + WITH_OAUTH;
+    let mut one = Served::prepare(&config, SCRIPT);
+    one.write("database-password", PASSWORD);
     one.up().await;
     let log = std::fs::read_to_string(one.log()).unwrap();
     assert!(log.contains("set `sealing_key_file`"), "{log}");
@@ -137,8 +147,16 @@ async fn i45_a_node_without_the_sealing_key_takes_no_secret_and_says_what_to_set
     assert!(refused.text.contains("set `sealing_key_file`"), "{}", refused.text);
     assert_eq!(one.admin().hold(&hold["id"]).await["state"], "pending");
 
+    // Nobody consents to tokens that could not be kept.
+    let connect = json!({"server": "notes"});
+    let refused = one.admin().post("/v1/mcp/connect", &connect).await;
+    assert!(refused.text.contains("set `sealing_key_file`"), "{}", refused.text);
+
     let mut two = sealing_node(&cluster);
     join(&one, &mut two).await;
+    let refused = two.admin().post("/v1/mcp/connect", &connect).await;
+    assert!(refused.text.contains("cannot be connected"), "{}", refused.text);
+    assert!(!refused.text.contains("sealing"), "{}", refused.text);
     two.admin().answer(&hold, given).await.must(200);
     let reveal = format!("/v1/holds/{}/reveal", hold["id"].as_str().unwrap());
     let shown = two.admin().post(&reveal, &json!({})).await.must(200);
