@@ -98,7 +98,9 @@ impl Engine {
         let found = self.0.store.hold_facts(query).await?;
         let is_complete = found.len() < ALIKE_LOOKED_AT;
         let likeness = HoldFacts::of(&hold).likeness;
-        let others = || found.iter().filter(|facts| facts.id != id);
+        // What was asked later is no history of this one. Siblings of one moment count for each other.
+        let others =
+            || found.iter().filter(|facts| facts.id != id && facts.opened_at <= hold.opened_at);
         let mut before = AskedBefore { is_complete, ..AskedBefore::default() };
         for facts in others() {
             before.alike.add(facts, now);

@@ -160,6 +160,9 @@ async fn i30_what_was_asked_before_counts_only_what_the_caller_sees() {
     let path = format!("/v1/holds/{}/asked_before", text(&outside, "id"));
     assert_eq!(world.get("bob", &path).await.1["alike"]["days_30"]["asked"], 0);
     let again = world.open_hold("gate", call).await;
+    // Nor is one that was asked later: siblings of one moment alone count for each other.
+    let at_once = u64::from(again["opened_at"] == outside["opened_at"]);
+    assert_eq!(world.get("bob", &path).await.1["alike"]["days_30"]["asked"], at_once);
     let path = format!("/v1/holds/{}/asked_before", text(&again, "id"));
     assert_eq!(world.get("gate", &path).await.1["same"]["days_7"]["open"], 1);
     let asked = world.open_hold("gate", question("Which?", 60, "low")).await;
