@@ -1,5 +1,5 @@
-//! A hold that an outside program opened. It is its own stream: nobody runs its call but the
-//! program itself, which then reports what came of it.
+//! A hold of no session, and so a stream of its own. A program that opened it runs its call itself, and then reports what
+//! came of it; a call that asks while it runs opens one without a call.
 
 use std::sync::Arc;
 

@@ -263,6 +263,7 @@ impl Engine {
         self.0.node
     }
 
+    /// For the wiring and for tests; `xtask/src/tidy/past_engine.rs` keeps doors from it.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.0.store
     }

@@ -137,7 +137,8 @@ pub struct Session {
     pub run: Option<Run>,
     /// Who made the logins and tokens by which anything was said here, if that was another person.
     pub login_makers: BTreeSet<PersonId>,
-    /// Every call of the session, in the order of proposal; the turn's are the last ones.
+    /// Every call of the session by its id; the turn's are the last ones. In which order the model wrote those says
+    /// [`Run`].
     pub calls: SharedMap<CallId, Arc<CallRecord>>,
     /// Every hold of the session, also those that are decided.
     pub holds: Holds,

@@ -1,5 +1,5 @@
 //! What callers do to sessions, to holds and to the whole: each becomes a command that is submitted to its stream.
-//! Who may do it is judged here and in the domain, never in a door.
+//! Who may do it is judged here and in the domain, never in a door. Tokens and logins are in `accounts`.
 
 pub(crate) mod answer;
 mod branch;

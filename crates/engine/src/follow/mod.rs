@@ -1,5 +1,5 @@
-//! Looking and following: what is on disk now, what comes next, and what other nodes write. Nothing of a stream is
-//! changed here.
+//! Looking and following: what is on disk now, what comes next, and what other nodes write. Only `others` changes
+//! anything: it acts on what it hears, as after a start.
 
 pub(crate) mod deltas;
 pub(crate) mod inbox;

@@ -42,7 +42,7 @@ struct LaneSlot<S> {
     newest: Option<Durable<S>>,
     /// A follower was told of this version: an older state must not be shown any more.
     published_version: u64,
-    /// The fate of a commit is unknown: what is on disk must be read before the next decision.
+    /// What is on disk may be newer: it must be read before the next decision.
     is_stale: bool,
     /// Since the last look for one to evict.
     is_used: bool,

@@ -1,4 +1,4 @@
-//! The one stream of what concerns all: freeze, tokens, logins, the policy in force.
+//! The one stream of what concerns all: freeze, tokens, logins, the policy in force, and what is only on record.
 
 use std::iter;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The three kinds of streams, as `submit` and `commit` see them: a session, a hold that a program opened, and
-//! the one global stream.
+//! The three kinds of streams, as `submit` and `commit` see them: a session, a hold of no session, and the one global
+//! stream.
 
 mod external_hold;
 mod global;
@@ -39,7 +39,8 @@ pub(crate) trait Stream: Replay {
     fn hold_count(&self) -> usize;
     fn hold(&self, id: HoldId) -> Option<&Arc<Hold>>;
 
-    /// Pure: everything that a decision may know is in the arguments and in the set-up of the engine.
+    /// Writes nothing. The domain decides, and is pure; here it is told what the set-up of the engine knows: tools, people,
+    /// policy, whether this node may begin calls. Work that has to wait for the lease is woken later from here.
     fn decide(
         engine: &Engine,
         id: Self::Id,

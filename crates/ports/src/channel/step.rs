@@ -20,7 +20,7 @@ pub enum StepKind {
     Updated,
     /// Answered, expired or cancelled.
     Decided,
-    /// What was approved is under way.
+    /// The program says that it makes the approved call. Told of external holds only.
     Started,
     /// Its outcome is unknown.
     InDoubt,
