@@ -79,8 +79,9 @@ impl SystemClock {
 #[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let (wall, instant) = read_clocks();
+        // Before the instant: a thread that is put off in between must not carry time that it then counts twice.
         let shared = self.shared.as_ref().and_then(|store| store.shared_now());
+        let (wall, instant) = read_clocks();
         self.step(shared.unwrap_or(wall), instant)
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use domain::time::Timestamp;
 use ports::unpoisoned::Unpoisoned as _;
 
-use super::limits::CLOCK_SAMPLE_KEPT;
+use super::limits::{CLOCK_SAMPLE_KEPT, CLOCK_TRIP_MAX};
 
 /// To be asked for in a statement whose round trip is short: milliseconds since 1970.
 pub(super) const DATABASE_NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -30,11 +30,15 @@ impl DatabaseClock {
         DatabaseClock(Mutex::new(ClockSample { database_ms, sent, trip }))
     }
 
-    /// Takes a later answer over if it is at least as exact as the last one, or that one is old.
+    /// Takes a later answer over if it is at least as exact as the last one, if that one is old and this one is not slow,
+    /// or if both cannot be true: somebody has set that clock, or another database has it.
     pub(super) fn note(&self, database_ms: i64, sent: Duration, received: Duration) {
         let trip = received.saturating_sub(sent);
         let mut sample = self.0.lock().unpoisoned();
-        if trip <= sample.trip || sent >= sample.sent + CLOCK_SAMPLE_KEPT {
+        let is_old = sent >= sample.sent + CLOCK_SAMPLE_KEPT && trip <= CLOCK_TRIP_MAX;
+        let foretold = sample.database_ms + sent.saturating_sub(sample.sent).as_millis() as i64;
+        let apart = Duration::from_millis(database_ms.abs_diff(foretold));
+        if trip <= sample.trip || is_old || apart > sample.trip + trip + CLOCK_TRIP_MAX {
             *sample = ClockSample { database_ms, sent, trip };
         }
     }
@@ -71,7 +75,18 @@ mod tests {
         clock.note(1_004_005, ms(4_000), ms(4_010));
         assert_eq!(clock.now(ms(4_010)).as_ms(), 1_004_015, "as quick, and newer");
         let old = ms(4_000) + CLOCK_SAMPLE_KEPT;
-        clock.note(2_000_000, old, old + ms(500));
-        assert_eq!(clock.now(old + ms(500)).as_ms(), 2_000_500);
+        clock.note(1_064_100, old, old + ms(500));
+        assert_eq!(clock.now(old).as_ms(), 1_064_005, "that one is slow, and says nothing new");
+        clock.note(1_064_105, old, old + ms(200));
+        assert_eq!(clock.now(old).as_ms(), 1_064_105);
+    }
+
+    #[test]
+    fn i28_a_clock_that_was_set_is_followed_at_once_however_slow_the_answer() {
+        let clock = DatabaseClock::new(1_000_000, ms(0), ms(10));
+        for set in [90_000_000, 1_005_000] {
+            clock.note(set, ms(5_000), ms(6_000));
+            assert_eq!(clock.now(ms(6_000)).as_ms(), set + 1_000);
+        }
     }
 }

@@ -40,3 +40,6 @@ pub(super) const HEARD_MAX: usize = 16;
 /// How long an exact answer about the database's clock is preferred to a newer and less exact one: two clocks drift apart
 /// by a few milliseconds in that time.
 pub(super) const CLOCK_SAMPLE_KEPT: Duration = Duration::from_secs(60);
+/// An answer about the database's clock that took longer is not taken over for its age alone: what it says may be ahead by
+/// as much.
+pub(super) const CLOCK_TRIP_MAX: Duration = Duration::from_millis(250);

@@ -63,7 +63,7 @@ async fn i28_on_a_node_whose_clock_is_a_day_ahead_nothing_expires_early() {
     // In one format, so that texts compare as times do.
     let text = |hold: &Value, name: &str| hold[name].as_str().unwrap().to_owned();
     let opened_at = text(&later, "opened_at");
-    assert!((text(&hold, "opened_at")..text(&hold, "expires_at")).contains(&opened_at), "{later}");
+    assert!(opened_at < text(&hold, "expires_at"), "{later}");
     right.admin().approve(&shown).await;
 }
 
