@@ -212,6 +212,12 @@ impl Session {
         self.client.batch_execute(sql).await.unwrap_or_else(|why| panic!("{sql}: {why:?}"));
     }
 
+    /// The code of the error with which the database refuses it.
+    pub async fn refused(&self, sql: &str) -> String {
+        let error = self.client.batch_execute(sql).await.expect_err(sql);
+        error.code().map(|code| code.code().to_owned()).unwrap_or_else(|| panic!("{error:?}"))
+    }
+
     /// The first column of each row.
     pub async fn numbers(&self, sql: &str) -> Vec<i64> {
         let rows = self.client.query(sql, &[]).await;

@@ -22,7 +22,12 @@ impl Engine {
         make: impl FnOnce() -> Option<String>,
     ) -> Result<String, Error> {
         let store = &self.0.store;
-        if let Some(kept) = find_oldest(store).await? {
+        let found = find_oldest(store).await.map_err(|error| match error {
+            // A damaged secret is the operator's to take away, and no reason to ask nobody.
+            StoreError::Unreadable(why) => Error::SealingKey(why),
+            error => error.into(),
+        })?;
+        if let Some(kept) = found {
             return Ok(kept);
         }
         let made = make().ok_or_else(|| Error::Unavailable("no key can be made".into()))?;

@@ -248,6 +248,11 @@ async fn stored(path: &Path, options: &SqliteOptions) -> Vec<Check> {
     if is_locked(path) {
         return vec![writable, Check::fine("store", IN_USE)];
     }
+    // Opening them would change them, and make files of whoever runs this in place of the server's user.
+    if let Ok(true) = SqliteStore::is_outdated(path) {
+        let detail = "the data are of an older version; the next start brings them up to date";
+        return vec![writable, Check::fine("store", detail)];
+    }
     let store = match SqliteStore::open_with(path, NodeId::new(now().as_ms(), 0), options) {
         Ok(store) => store,
         Err(OpenError::InUse { .. }) => {

@@ -58,10 +58,16 @@ pub(super) async fn sealer(
         let sealed = seal_all(connection, &sealer).await;
         // After an error the transaction is void in any case.
         let ended = match &sealed {
-            Ok(()) => connection.commit().await,
-            Err(_) => connection.roll_back().await,
+            Ok(None) => connection.commit().await,
+            Ok(Some(_)) | Err(_) => connection.roll_back().await,
         };
-        sealed.and(ended).map_err(|failure| PgOpenError::of(address, failure))?;
+        let failed = |failure| PgOpenError::of(address, failure);
+        let lacked = sealed.map_err(failed)?;
+        ended.map_err(failed)?;
+        if let Some(id) = lacked {
+            let why = format!("`sealing_key_file` under `[store]` lacks {}", lacking(&[id]));
+            return Err(PgOpenError::SealingKey { why });
+        }
     }
     Ok(sealer)
 }
@@ -91,10 +97,58 @@ async fn needed_keys(connection: &PgConnection) -> Result<Vec<SealingKeyId>, PgF
     Ok(rows.iter().filter_map(|row| SealingKeyId::read(row.get(0))).collect())
 }
 
-/// One node at a time. Truncating gives the table's file up, with all that was ever deleted from it.
-async fn seal_all(connection: &PgConnection, sealer: &Sealer) -> Result<(), PgFailure> {
+/// Which key is missing here, if one is.
+async fn seal_all(
+    connection: &PgConnection,
+    sealer: &Sealer,
+) -> Result<Option<SealingKeyId>, PgFailure> {
     let client = &connection.client;
     client.batch_execute(&begin()).await?;
+    if let Some(missing) = agree_on_key(connection, sealer).await? {
+        return Ok(Some(missing));
+    }
+    // Looked at first: the lock waits for a `pg_dump` that is under way, and only one start ever needs it.
+    let size = TypedSql::new("SELECT pg_relation_size('holdpoint.clear_secrets')");
+    if size.row(client).await?.is_none_or(|row| row.get::<_, i64>(0) > 0) {
+        seal_clear(connection, sealer).await?;
+    }
+    reseal(connection, sealer).await?;
+    Ok(None)
+}
+
+/// The database remembers with which key its nodes seal, also while nothing is sealed: a node with another one does not
+/// start. One that has both gives the first of its own from here on.
+async fn agree_on_key(
+    connection: &PgConnection,
+    sealer: &Sealer,
+) -> Result<Option<SealingKeyId>, PgFailure> {
+    let Some(keys) = sealer.keys() else { return Ok(None) };
+    let (client, own) = (&connection.client, keys.sealing());
+    let number = i64::from_be_bytes(*own.bytes());
+    TypedSql::new(
+        "INSERT INTO holdpoint.meta (key, number) VALUES ('sealing_key', $1) ON CONFLICT DO NOTHING",
+    )
+    .with(number)
+    .run(client)
+    .await?;
+    // Another node that starts waits here until this one has sealed what there is.
+    let agreed =
+        TypedSql::new("SELECT number FROM holdpoint.meta WHERE key = 'sealing_key' FOR UPDATE");
+    let agreed: i64 = agreed.row(client).await?.map_or(number, |row| row.get(0));
+    let missing = SealingKeyId::read(&agreed.to_be_bytes())
+        .filter(|agreed| !sealer.lacks(&[*agreed]).is_empty());
+    if missing.is_none() && agreed != number {
+        TypedSql::new("UPDATE holdpoint.meta SET number = $1 WHERE key = 'sealing_key'")
+            .with(number)
+            .run(client)
+            .await?;
+    }
+    Ok(missing)
+}
+
+/// One node at a time. Truncating gives the table's file up, with all that was ever deleted from it.
+async fn seal_clear(connection: &PgConnection, sealer: &Sealer) -> Result<(), PgFailure> {
+    let client = &connection.client;
     client.batch_execute("LOCK TABLE holdpoint.clear_secrets IN ACCESS EXCLUSIVE MODE").await?;
     let columns = "SELECT id, hold, name, person, at, stream, value FROM";
     let rows = TypedSql::new(format!("{columns} holdpoint.clear_secrets")).rows(client).await?;
@@ -111,7 +165,7 @@ async fn seal_all(connection: &PgConnection, sealer: &Sealer) -> Result<(), PgFa
         tracing::info!(count = clear.len(), "secrets that were stored in the clear are sealed now");
     }
     client.batch_execute("TRUNCATE holdpoint.clear_secrets").await?;
-    reseal(connection, sealer).await
+    Ok(())
 }
 
 async fn reseal(connection: &PgConnection, sealer: &Sealer) -> Result<(), PgFailure> {

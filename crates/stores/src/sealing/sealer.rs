@@ -107,6 +107,8 @@ impl Sealer {
 
     pub(crate) fn open(&self, stored: StoredSecret) -> Result<Sealed, StoreError> {
         let StoredSecret { label, value } = stored;
+        let unreadable =
+            |why: &str| StoreError::Unreadable(format!("the sealed secret {} {why}", label.id));
         let find = |id| self.keys.as_ref().and_then(|keys| keys.find(id));
         let opened = open(find, &label.bytes(), &value).map_err(|why| match why {
             NotOpened::Key(id) => key_missing(id),
@@ -172,10 +174,6 @@ fn key_missing(id: SealingKeyId) -> StoreError {
         "a secret is sealed with the key {id}, which is not there: put that key back, as a line of the file with the \
          sealing key"
     ))
-}
-
-fn unreadable(why: &str) -> StoreError {
-    StoreError::Unreadable(format!("a sealed secret {why}"))
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ use super::connection::Unsafe;
 use super::schema::SCHEMA_VERSION;
 use crate::sealing::{SealingKeyId, SealingKeys, lacking};
 
+/// The name of the database file in it.
+pub(super) const DATABASE: &str = "holdpoint.db";
+
 /// Why the data cannot be used; a variant for each remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -134,7 +137,7 @@ impl Directory {
     }
 
     pub(super) fn database(&self) -> PathBuf {
-        self.path.join("holdpoint.db")
+        self.path.join(DATABASE)
     }
 
     fn key(&self) -> PathBuf {

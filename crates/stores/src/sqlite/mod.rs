@@ -102,6 +102,14 @@ impl SqliteStore {
     }
 
     /// The same, with more to say.
+    /// Whether the data there are of an older version, which opening them brings up to date. Nothing is changed by asking.
+    pub fn is_outdated(path: &Path) -> Result<bool, OpenError> {
+        let source = DatabaseSource::new(path.join(directory::DATABASE));
+        let failed = |error: rusqlite::Error| OpenError::sqlite(&source.database, &error);
+        let kind = schema::kind(&source.reader().map_err(failed)?).map_err(failed)?;
+        Ok(matches!(kind, DatabaseKind::Ours { version } if version < schema::SCHEMA_VERSION))
+    }
+
     pub fn open_with(
         path: &Path,
         node: NodeId,

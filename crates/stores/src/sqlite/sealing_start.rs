@@ -169,9 +169,15 @@ fn reseal(connection: &Connection, sealer: &Sealer) -> Result<bool, SealingFailu
 /// holds on to the log) is done at the next start, as long as the table of clear secrets is there.
 fn scrub(connection: &Connection) {
     let scrubbed = || {
-        connection.execute_batch("VACUUM")?;
+        // The rebuilt copy lies in a temporary file and not in memory, where a large one would end this start and every
+        // later one. Without a place for such a file it fails, and is told.
+        connection.pragma_update(None, "temp_store", "FILE")?;
+        let rebuilt = connection.execute_batch("VACUUM");
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        // Also after a failure, which leaves a long log behind.
         let is_busy = connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))?;
+        rebuilt?;
         if !is_busy {
             connection.execute_batch("DROP TABLE IF EXISTS clear_secrets")?;
         }
@@ -365,11 +371,16 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         data_from_before(data.path());
         assert!(tells(data.path()), "the test has something to find");
+        let count = || fs::read_dir(data.path()).unwrap().count();
+        let files = count();
+        assert!(SqliteStore::is_outdated(data.path()).unwrap());
+        assert_eq!(count(), files, "asking makes no key and no other file");
         let store = SqliteStore::open(data.path(), node(1)).unwrap();
         assert_eq!(store.sealed(StreamId::Global).await.unwrap(), [secret(1)]);
         assert!(!tells(data.path()), "while it is open");
         store.close().await;
         assert!(!tells(data.path()), "when it is closed");
+        assert!(!SqliteStore::is_outdated(data.path()).unwrap());
     }
 
     /// A backup that holds on to the log, and then a second start.

@@ -149,11 +149,24 @@ async fn i45_what_lay_in_the_clear_is_sealed_by_the_first_node_that_has_a_key() 
     }
     assert_eq!(session.number(CLEAR_ROWS).await, 0);
     assert_eq!(session.number("SELECT pg_relation_size('holdpoint.clear_secrets')").await, 0);
-    let refused = session
-        .number(
-            "WITH clear AS (SELECT convert_to('{}', 'UTF8') AS value) \
-             SELECT count(*) FROM clear WHERE value >= '\\x01' AND value < '\\x09'",
-        )
-        .await;
-    assert_eq!(refused, 0, "what the table takes is no JSON");
+    let clear = "INSERT INTO holdpoint.sealed SELECT '\\x00', stream, hold, name, person, at, \
+                 convert_to('{}', 'UTF8') FROM holdpoint.sealed";
+    let refused = session.refused(clear).await;
+    assert_eq!(refused, "23514", "what the table takes is no JSON");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i45_nodes_agree_on_a_key_before_anything_is_sealed() {
+    let server = Server::start().await;
+    let database = server.database().await;
+    let one = open(&database, &[1]).await.unwrap();
+    let said = told(open(&database, &[2]).await);
+    assert!(said.contains("lacks the key"), "{said}");
+    // Another key comes into use by a node that has both.
+    let two = open(&database, &[2, 1]).await.unwrap();
+    let said = told(open(&database, &[1]).await);
+    assert!(said.contains("lacks the key"), "{said}");
+    for store in [one, two, open(&database, &[2]).await.unwrap()] {
+        store.close().await;
+    }
 }
