@@ -61,8 +61,6 @@ export function Chat({ id }: { id: string }) {
       if (part.type === "tool-call" && part.hold) inParts.add(idOf(part.hold));
     }
   }
-  // A hold says for whom its agent works.
-  const owner = live.all().find((hold) => hold.session === id && hold.requester)?.requester ?? null;
   const arrived = new Set(session.messages.map((message) => message.id));
   const queued = sent.filter((one) => !arrived.has(one.id));
   const pending = (session.pending ?? []).map(idOf);
@@ -80,10 +78,10 @@ export function Chat({ id }: { id: string }) {
       </header>
       <div class="messages" role="log" aria-live="off">
         {session.messages.map((message) => (
-          <MessageView key={message.id} message={message} agent={session.agent} owner={owner} results={results} />
+          <MessageView key={message.id} message={message} agent={session.agent} creator={session.creator} results={results} />
         ))}
         {drafts.map((draft) => (
-          <MessageView key={draft.id} message={draft} agent={session.agent} owner={owner} results={results} draft />
+          <MessageView key={draft.id} message={draft} agent={session.agent} creator={session.creator} results={results} draft />
         ))}
         {elsewhere.length > 0 ? (
           <section class="elsewhere" aria-label={t("chat.other_holds")}>

@@ -521,12 +521,16 @@ export interface Message {
   parts: Part[];
   at: string;
   origin?: string;
+  /** Who said it, if that was not who opened the session. */
+  by?: string;
 }
 
 export interface SessionSummary {
   id: string;
   agent: string;
   title?: string | null;
+  /** A person's id, or the name that a program has. */
+  creator: string;
   created_at?: string;
   run?: Run | null;
   pending?: (string | { id: string })[];

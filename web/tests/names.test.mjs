@@ -4,10 +4,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { asPage } from "./every_tool.mjs";
-import { cardOf } from "./harness.mjs";
+import { cardOf, until } from "./harness.mjs";
 import { OwnServer } from "./own_server.mjs";
+import { FakeTelegram } from "./telegram.mjs";
 
-const CONFIG = `
+const CONFIG = (telegram) => `
 [[agents]]
 id = "ops"
 model = "script"
@@ -32,27 +33,38 @@ roles = ["admin"]
 id = "bb7"
 name = "Ben Berg"
 roles = ["dba"]
+identities = { telegram = "222" }
 [[people]]
 id = "k1"
 name = "Kim"
 roles = ["dba"]
+identities = { telegram = "111" }
 [[people]]
 id = "k2"
 name = "Kim"
 roles = ["dba"]
+[channels.telegram]
+token_file = "telegram-token"
+base_url = "${telegram.url}"
+agent = "ops"
 `;
 const SCRIPT = `
+[[turn]]
+when = { says = "hello" }
+text = "Good morning."
 [[turn]]
 when = { says = "Restart web." }
 calls = [{ tool = "restart", arguments = { unit = "web" } }]
 `;
 
-let world;
+let world, telegram;
 before(async () => {
-  world = await OwnServer.start(CONFIG, SCRIPT);
+  telegram = await FakeTelegram.start();
+  world = await OwnServer.start(CONFIG(telegram), SCRIPT, { "telegram-token": "1:secret" });
 });
 after(async () => {
   await world?.close();
+  telegram?.close();
 });
 
 test("names stand where the records have ids, and an id where a name could be another's", async () => {
@@ -102,9 +114,34 @@ test("who was asked about a call reads its session, and is not named as the one 
   await ben.goto(world.url("/"));
   const session = await world.say(ben, "ops", "Restart web.");
   await world.holdOf(ben, session);
-  for (const [page, name] of [[ben, "You"], [kim, "bb7"], [ana, "Ben Berg"]]) {
+  for (const [page, name] of [[ben, "You"], [kim, "bb7"], [ana, "bb7"]]) {
     await page.goto(world.url(`/sessions/${session}`));
     await page.locator(".chat [data-hold][data-state=pending]").waitFor();
     await page.locator("[data-author=user] .message-head strong", { hasText: name }).waitFor();
   }
+});
+
+/** Under whose name each message of people stands. */
+async function authors(page, session, count) {
+  await page.goto(world.url(`/sessions/${session}`));
+  const names = page.locator("[data-author=user] .message-head strong");
+  await names.nth(count - 1).waitFor();
+  return names.allInnerTexts();
+}
+
+test("an admin who reads a session in which nothing was asked is not named as the one who speaks in it", async () => {
+  const [ben, ana] = [await world.page("bb7"), await world.page("ana")];
+  await ben.goto(world.url("/"));
+  const session = await world.say(ben, "ops", "hello");
+  assert.deepEqual(await authors(ana, session, 1), ["bb7"]);
+  assert.deepEqual(await authors(ben, session, 1), ["You"]);
+});
+
+test("in a chat each message stands under the name of its speaker", async () => {
+  const ana = await world.page("ana");
+  await ana.goto(world.url("/"));
+  telegram.says("111", "hello from Kim");
+  const session = await until("the session of the chat", async () => (await asPage(ana, "GET", "/v1/sessions")).items.find((one) => one.creator === "telegram"));
+  telegram.says("222", "hello from Ben");
+  assert.deepEqual(await authors(ana, session.id, 2), ["Kim (k1)", "Ben Berg"]);
 });

@@ -6,6 +6,7 @@ import { Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { t } from "../i18n";
 import { lazy } from "../lazy";
+import { Plain } from "../plain";
 import { personName, useMe } from "../who";
 import type { Message, Part, ToolResultPart } from "../wire";
 import { ToolCall } from "./tool";
@@ -16,26 +17,30 @@ const Markdown = lazy<{ text: string }>(() => import("./markdown"), ({ text }) =
 interface Props {
   message: Message;
   agent: string;
-  /** Whose session it is, as far as that is known: people who were asked read along. */
-  owner: string | null;
+  /** Who opened the session, and said all that names nobody else: people who were asked read along. */
+  creator: string;
   /** All results of the session by call, since a result comes in a later message than its call. */
   results: ReadonlyMap<string, ToolResultPart>;
   draft?: boolean;
 }
 
-export function MessageView({ message, agent, owner, results, draft = false }: Props) {
+export function MessageView({ message, agent, creator, results, draft = false }: Props) {
   const me = useMe();
   const drawn = message.parts.filter((part) => part.type !== "tool-result");
   if (drawn.length === 0) return null;
   // A message of ours travels in the user's role, but it is not the user's word and must not look like it.
   const author = message.origin === "runtime" ? "runtime" : message.role;
-  const person = personName(owner ?? me.id, me);
-  const name = author === "user" ? (owner === null || owner === me.id ? t("chat.you") : person) : author === "runtime" ? t("chat.runtime") : agent;
+  const { by = creator } = message;
+  // A creator may be a program, whose name says nothing about people.
+  const person = message.by || by === me.id ? personName(by, me) : by;
+  const name = author === "user" ? (by === me.id ? t("chat.you") : person) : author === "runtime" ? t("chat.runtime") : agent;
   return (
     <article class={`message from-${author}`} data-message={message.id} data-author={author} aria-busy={draft}>
       <Who name={author === "user" ? person : name} machine={author !== "user"} />
       <header class="message-head">
-        <strong>{name}</strong>
+        <strong>
+          <Plain text={name} />
+        </strong>
         {message.at ? <Moment at={message.at} /> : null}
       </header>
       {drawn.map((part, at) => (
