@@ -140,6 +140,25 @@ test("a form survives a reload, but for its secrets, and nothing of it is left a
   assert.deepEqual(await kept(page), []);
 });
 
+test("a file that was attached to a form is not sent by the form that was loaded again", async () => {
+  const page = await world.page();
+  const file = { type: "string", format: "file" };
+  const schema = { type: "object", properties: { where: { type: "string" }, receipt: file, more: { type: "object", properties: { photo: file } } } };
+  const hold = await world.openHold({ kind: "fill", title: "Receipts?", schema });
+  let card = await show(page, hold);
+  for (const [at, path] of ["receipt", "more/photo"].entries()) {
+    await card.locator(`[data-path="${path}"] input[type=file]`).setInputFiles([{ name: `${at}.txt`, mimeType: "text/plain", buffer: Buffer.from("12.00") }]);
+    await card.locator(`[data-path="${path}"] [data-chosen]`).waitFor();
+  }
+  await card.locator('[data-path="where"] input').fill("Berlin");
+  card = await again(page, hold);
+  assert.equal(await card.locator('[data-path="where"] input').inputValue(), "Berlin");
+  assert.equal(await card.locator("[data-chosen]").count(), 0);
+  await card.locator(".bar .primary").first().click();
+  await page.locator(`[data-hold="${hold.id}"][data-state=answered]`).waitFor();
+  assert.deepEqual((await world.hold(hold.id)).decision.fill, { where: "Berlin" });
+});
+
 test("a message that was not sent is still in its session's box after a reload, and in no other", async () => {
   const page = await world.page();
   await world.scenario(page, "approve");

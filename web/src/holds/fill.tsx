@@ -59,7 +59,7 @@ function FieldsForm(props: AnswerProps & { fields: Field[] }) {
               set={(draft) => {
                 const next = { ...drafts, [field.name]: draft };
                 setDrafts(next);
-                keep(packed(next, hold.schema?.["properties"]));
+                keep(packed(next, hold.schema?.["properties"], fields));
                 // What was wrong with the old value may not be wrong with the new one.
                 setErrors(Object.fromEntries(Object.entries(errors).filter(([path]) => path !== field.name && !path.startsWith(`${field.name}/`))));
               }}
@@ -73,10 +73,15 @@ function FieldsForm(props: AnswerProps & { fields: Field[] }) {
   );
 }
 
-/** What is kept of a form: nothing of a field that may hold a secret. */
-function packed(drafts: Record<string, Draft>, properties: Json | undefined): string {
-  const open = Object.entries(drafts).filter(([name]) => isObject(properties) && !mayBeSecret(properties[name]));
+/** What is kept of a form: nothing of a field that may hold a secret, or a file, of which the page knows no more after a reload. */
+function packed(drafts: Record<string, Draft>, properties: Json | undefined, fields: Field[]): string {
+  const files = new Set(fields.filter(hasFile).map((field) => field.name));
+  const open = Object.entries(drafts).filter(([name]) => isObject(properties) && !mayBeSecret(properties[name]) && !files.has(name));
   return JSON.stringify(Object.fromEntries(open), (_, value: unknown) => (value instanceof Set ? { picked: [...value] } : value));
+}
+
+function hasFile(field: Field): boolean {
+  return field.kind === "file" || field.fields.some(hasFile) || (field.item !== null && hasFile(field.item));
 }
 
 function unpacked(kept: string): Record<string, Draft> {
