@@ -2,9 +2,10 @@
 // the hold or the session that it is for, and goes when it is sent, when the hold is decided, and at a logout. Secrets are never kept.
 
 import { useState } from "preact/hooks";
+import { isObject } from "./holds/schema";
 import { live } from "./live";
 import { useMe } from "./who";
-import type { Json } from "./wire";
+import type { Json, JsonObject } from "./wire";
 
 const PREFIX = "holdpoint.draft ";
 // After a decision there is nothing left to answer, but still something to say.
@@ -23,14 +24,14 @@ function keep(key: string, text: string): void {
   } catch {}
 }
 
-/** Like `useState`, for a text. `of`: the hold or the session; `what`: which of its texts. */
-export function useDraft(of: string, what: string): [string, (text: string) => void] {
+/** Like `useState`, for a text. `of`: the hold or the session; `what`: which of its texts. What is secret is not kept. */
+export function useDraft(of: string, what: string, secret = false): [string, (text: string) => void] {
   const key = `${PREFIX}${useMe().id} ${of} ${what}`;
   const [text, setText] = useState(drafts.get(key) ?? "");
   return [
     text,
     (text) => {
-      keep(key, text);
+      keep(key, secret ? "" : text);
       setText(text);
     },
   ];
@@ -56,4 +57,13 @@ live.watch(() => {
 /** Whether what the schema describes may hold a secret, at any depth. */
 export function mayBeSecret(schema: Json | undefined): boolean {
   return JSON.stringify(schema ?? null).includes('"writeOnly":true');
+}
+
+/** Whether a member of what the schema describes surely holds no secret. Where other keywords than `properties` may say of it that it does, none is sure. */
+export function isOpen(schema: JsonObject, name: string): boolean {
+  const { properties, ...others } = schema;
+  if (!isObject(properties) || mayBeSecret(others)) return false;
+  // A reference can lead anywhere.
+  if (mayBeSecret(properties) && /"\$(dynamic|recursive)?ref":/i.test(JSON.stringify(schema))) return false;
+  return !mayBeSecret(properties[name]);
 }

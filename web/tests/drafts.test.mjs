@@ -140,6 +140,31 @@ test("a form survives a reload, but for its secrets, and nothing of it is left a
   assert.deepEqual(await kept(page), []);
 });
 
+const SECRETS = {
+  "under any name": [{ type: "object", additionalProperties: { writeOnly: true } }, "textarea[name=text]", '{"pin": "hunter2"}'],
+  "behind a reference": [{ type: "object", properties: { users: { type: "array", items: { $ref: "#/$defs/user" } } }, $defs: { user: { type: "object", properties: { pin: { type: "string", writeOnly: true } } } } }, '[data-path="users"] textarea', '[{"pin": "hunter2"}]'],
+  "by another keyword": [{ type: "object", properties: { token: { type: "string" } }, anyOf: [{ properties: { token: { writeOnly: true } } }] }, '[data-path="token"] :is(input, textarea)', "hunter2"],
+};
+for (const [where, [schema, field, text]] of Object.entries(SECRETS)) {
+  test(`nothing is kept of a form whose schema names its secrets ${where}`, async () => {
+    const page = await world.page();
+    const card = await show(page, await world.openHold({ kind: "fill", title: "Who?", schema }));
+    await card.locator(field).fill(text);
+    assert.equal(await card.locator(field).inputValue(), text);
+    assert.deepEqual(await kept(page), []);
+  });
+}
+
+test("nothing is kept of a changed argument when the server did not say which are secret", async () => {
+  const page = await world.page();
+  await page.route("**/v1/holds/*/tool", (route) => route.abort());
+  const card = await show(page, await ask());
+  await card.getByRole("button", { name: "Edit…" }).click();
+  await card.locator('[data-argument="unit"] :is(input, textarea)').fill("web-2");
+  await card.locator("[data-look=done], [data-look=missing]").waitFor();
+  assert.deepEqual(await kept(page), []);
+});
+
 test("a file that was attached to a form is not sent by the form that was loaded again", async () => {
   const page = await world.page();
   const file = { type: "string", format: "file" };

@@ -53,7 +53,7 @@ function EditForm({ hold, answering, calm, keys, setEdited, back, held }: EditPr
   const { raw: original } = held;
   // A change is kept as JSON, unless a secret may be in it.
   const [kept, keep] = useDraft(hold.id, `edit-${hold.digest}`);
-  const secret = mayBeSecret(held.schema) || hasPlaceholder(valueOf(original));
+  const secret = held.unread || mayBeSecret(held.schema) || hasPlaceholder(valueOf(original));
   const [{ field, draft }, setForm] = useState(() => formOf(objectProblem(kept) === null ? kept : original, held));
   const setGroup = (group: Record<string, Draft>) => setForm({ field, draft: { ...draft, group } });
   const [raw, setRaw] = useState(kept);

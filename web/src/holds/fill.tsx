@@ -1,9 +1,9 @@
 // A form drawn from the hold's stored schema, or one text area when it has none.
 
 import { useEffect, useState } from "preact/hooks";
-import { mayBeSecret, useDraft } from "../drafts";
+import { isOpen, mayBeSecret, useDraft } from "../drafts";
 import { t } from "../i18n";
-import type { Json, JsonObject } from "../wire";
+import type { JsonObject } from "../wire";
 import type { AnswerProps } from "./answer";
 import { faultText } from "./fault";
 import { FieldView } from "./field";
@@ -59,7 +59,7 @@ function FieldsForm(props: AnswerProps & { fields: Field[] }) {
               set={(draft) => {
                 const next = { ...drafts, [field.name]: draft };
                 setDrafts(next);
-                keep(packed(next, hold.schema?.["properties"], fields));
+                keep(packed(next, hold.schema ?? {}, fields));
                 // What was wrong with the old value may not be wrong with the new one.
                 setErrors(Object.fromEntries(Object.entries(errors).filter(([path]) => path !== field.name && !path.startsWith(`${field.name}/`))));
               }}
@@ -74,10 +74,10 @@ function FieldsForm(props: AnswerProps & { fields: Field[] }) {
 }
 
 /** What is kept of a form: nothing of a field that may hold a secret, or a file, of which the page knows no more after a reload. */
-function packed(drafts: Record<string, Draft>, properties: Json | undefined, fields: Field[]): string {
+function packed(drafts: Record<string, Draft>, schema: JsonObject, fields: Field[]): string {
   const files = new Set(fields.filter(hasFile).map((field) => field.name));
-  const open = Object.entries(drafts).filter(([name]) => isObject(properties) && !mayBeSecret(properties[name]) && !files.has(name));
-  return JSON.stringify(Object.fromEntries(open), (_, value: unknown) => (value instanceof Set ? { picked: [...value] } : value));
+  const open = Object.entries(drafts).filter(([name]) => isOpen(schema, name) && !files.has(name));
+  return open.length === 0 ? "" : JSON.stringify(Object.fromEntries(open), (_, value: unknown) => (value instanceof Set ? { picked: [...value] } : value));
 }
 
 function hasFile(field: Field): boolean {
@@ -91,7 +91,7 @@ function unpacked(kept: string): Record<string, Draft> {
 /** Without a schema one text; with one that names no properties, the whole object as JSON. */
 function TextForm(props: AnswerProps & { json: boolean }) {
   const { hold, answering, json } = props;
-  const [text, setText] = useDraft(hold.id, "text");
+  const [text, setText] = useDraft(hold.id, "text", mayBeSecret(hold.schema));
   const [error, setError] = useState<string | null>(null);
   const id = `fill-${hold.id}`;
   const submit = () => {

@@ -10,6 +10,8 @@ export interface HeldCall {
   raw: string;
   /** Null where the server does not know the tool: the values that are there say enough for a form. */
   schema: JsonObject | null;
+  /** The server could not be asked: nobody knows what of the values is secret. */
+  unread: boolean;
 }
 
 /** Null until both are there; "unsafe" where they cannot be had as they are written, and a browser would write them differently. */
@@ -17,9 +19,9 @@ export function useHeldCall(hold: Hold): HeldCall | "unsafe" | null {
   const [held, setHeld] = useState<HeldCall | "unsafe" | null>(null);
   useEffect(() => {
     let left = false;
-    const schema = api.heldTool(hold.id).then(({ tool }) => tool?.schema ?? null, () => null);
+    const tool = api.heldTool(hold.id).then(({ tool }) => ({ schema: tool?.schema ?? null, unread: false }), () => ({ schema: null, unread: true }));
     const text = api.holdText(hold.id).then((text) => argumentsIn(text, hold), () => parsedOnly(hold));
-    void Promise.all([text, schema]).then(([raw, schema]) => left || setHeld(raw === null ? "unsafe" : { raw, schema }));
+    void Promise.all([text, tool]).then(([raw, tool]) => left || setHeld(raw === null ? "unsafe" : { raw, ...tool }));
     return () => {
       left = true;
     };
