@@ -29,7 +29,7 @@ export function Announce({ me }: { me: Me }) {
         const before = seen.current.get(hold.id);
         if (before === hold.state) continue;
         seen.current.set(hold.id, hold.state);
-        if (first) continue;
+        if (first && before === undefined) continue;
         if (hold.state === "pending") news.push(t("inbox.new", { title: titleText(hold) }));
         else if (before === "pending") news.push(`${hold.tag}: ${titleText(hold)}: ${settledText(hold, me)}`);
       }

@@ -147,3 +147,13 @@ for (const [language, words] of Object.entries(WORDS)) {
     assert.deepEqual(page.troubles, []);
   });
 }
+
+test("a decision is announced also while the list cannot be read", async () => {
+  const hold = await ask("web-1");
+  const page = await world.page();
+  await page.route(/\/v1\/holds\?/, (route) => route.abort());
+  await page.goto(world.url(`/holds/${hold.id}`));
+  await cardOf(page, hold.id).waitFor();
+  await world.api("POST", `/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer: { verdict: "deny" } });
+  await page.locator(".sr[role=status]", { hasText: `${hold.tag}: Restart web-1: Denied by Ana` }).waitFor({ state: "attached" });
+});
