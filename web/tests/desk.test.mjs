@@ -69,7 +69,7 @@ test("a hold moves up by itself when its time runs out", async () => {
 test("a snoozed hold is put last until its time, unless it is about to expire, and others see it as before", async () => {
   const urgent = await ask("urgent", { expires_in_s: 2000 });
   const later = await ask("later", { expires_in_s: 4000 });
-  const page = await openInbox({ timezoneId: zoneAtHour(12) });
+  const page = await openInbox({ timezoneId: zoneAtHour(12, new Date()) });
   await cardOf(page, urgent.id).waitFor();
   await page.keyboard.press("z");
   await page.locator('[data-section="snoozed"]').waitFor();
@@ -99,9 +99,10 @@ test("a snoozed hold is put last until its time, unless it is about to expire, a
 
 test("a hold that is snoozed over midnight says the day on which it comes back", async () => {
   const late = await ask("late in the evening", { expires_in_s: 90_000 });
-  const page = await world.page({ timezoneId: zoneAtHour(23) });
-  // The first half of that hour, so that midnight does not come in the middle of the test.
+  // Read once: the hour may turn meanwhile.
   const now = new Date();
+  const page = await world.page({ timezoneId: zoneAtHour(23, now) });
+  // The first half of that hour, so that midnight does not come in the middle of the test.
   await page.clock.install({ time: now.getTime() - (now.getUTCMinutes() < 30 ? 0 : 1_800_000) });
   await page.goto(world.url("/"));
   const card = cardOf(page, late.id);

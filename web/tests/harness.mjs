@@ -55,10 +55,10 @@ export function lineWith(server, pattern) {
   });
 }
 
-/** A time zone in which it is this hour of the day now. Labels of times look different shortly before midnight, and a test must not. */
-export function zoneAtHour(hour) {
+/** A time zone in which it is this hour of the day at that moment. Labels of times look different shortly before midnight, and a test must not. */
+export function zoneAtHour(hour, now) {
   // Zones with a fixed offset reach from -12 to +14, and in the names of these the sign is turned round.
-  const ahead = ((hour - new Date().getUTCHours() + 36) % 24) - 12;
+  const ahead = ((hour - now.getUTCHours() + 36) % 24) - 12;
   return `Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`;
 }
 
