@@ -96,6 +96,7 @@ test("a changed argument survives a reload, is looked at anew, and goes when it 
   // JSON that is not finished is kept as it is.
   await card.locator(".edit-head label", { hasText: "JSON" }).click();
   await card.locator("textarea[name=arguments]").fill('{"unit": "web-3"');
+  await page.waitForFunction(() => Object.values(sessionStorage).some((text) => text.includes("web-3")));
   card = await again(page, hold);
   await card.getByRole("button", { name: "Edit…" }).click();
   assert.equal(await card.locator("textarea[name=arguments]").inputValue(), '{"unit": "web-3"');

@@ -1,7 +1,7 @@
 // Other arguments than those that were asked for: a field for each, or all as JSON. What changed is shown line by line, and what
 // the changed call would do is looked at before anybody can approve it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ArmButton, Segments } from "../components";
 import { mayBeSecret, useDraft } from "../drafts";
 import { FoldsOf } from "../folding";
@@ -82,7 +82,8 @@ function EditForm({ hold, answering, calm, keys, setEdited, back, held }: EditPr
     section.current?.scrollIntoView({ block: "start" });
     section.current?.querySelector<HTMLElement>("[data-argument] :is(textarea, input, select)")?.focus({ preventScroll: true });
   }, []);
-  useEffect(() => {
+  // With the drawing and not after it: a reload right after a key would come first.
+  useLayoutEffect(() => {
     if (wrong === 0 && !secret) keep(problem === t("approve.edit.same") ? "" : text);
   }, [text]);
   const discard = () => {
