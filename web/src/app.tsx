@@ -7,6 +7,7 @@ import { Button } from "./components";
 import { Shell } from "./frame/shell";
 import { language, onLanguage, t } from "./i18n";
 import { live } from "./live";
+import { dropDraftsOfOthers } from "./drafts";
 import { Login } from "./login";
 import { goToWanted } from "./wanted";
 import { isAdmin, knowNames, Viewer } from "./who";
@@ -25,6 +26,7 @@ export function App() {
     api.me().then(
       (me) => {
         goToWanted();
+        dropDraftsOfOthers(me.id);
         setLogin({ is: "known", me });
         if (isAdmin(me)) {
           api.people().then(

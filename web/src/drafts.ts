@@ -1,5 +1,5 @@
 // What is typed and not sent yet is still there when the page was loaded again. It stays in this tab of the browser, under the person and
-// the hold or the session that it is for, and goes when it is sent, when the hold is decided, and at a logout. Secrets are never kept.
+// the hold or the session that it is for, and goes when it is sent, when the hold is decided, and at a logout or when somebody else is logged in. Secrets are never kept.
 
 import { useState } from "preact/hooks";
 import { isObject } from "./holds/schema";
@@ -46,11 +46,21 @@ export function dropDrafts(of?: string): void {
   for (const key of [...drafts.keys()]) if (of === undefined || (key.includes(` ${of} `) && !key.endsWith(COMMENT))) keep(key, "");
 }
 
+/** Forgets what others typed in this tab before they logged out in another one. */
+export function dropDraftsOfOthers(person: string): void {
+  for (const key of [...drafts.keys()]) if (!key.startsWith(`${PREFIX}${person} `)) keep(key, "");
+}
+
+const looked = new Set<string>();
 live.watch(() => {
-  for (const key of drafts.keys()) {
+  for (const key of [...drafts.keys()]) {
     const of = key.split(" ").at(-2) ?? "";
     const hold = live.known(of);
-    if (typeof hold !== "string" && hold.state !== "pending") dropDrafts(of);
+    if (hold === "gone" || (typeof hold === "object" && hold.state !== "pending")) dropDrafts(of);
+    // The list has only what waits. What was decided while the page was closed has to be asked for.
+    if (hold !== "loading" || !live.listed || !of.startsWith("hold_") || key.endsWith(COMMENT) || looked.has(of)) continue;
+    looked.add(of);
+    void live.read(of);
   }
 });
 

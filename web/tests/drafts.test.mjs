@@ -141,6 +141,19 @@ test("a form survives a reload, but for its secrets, and nothing of it is left a
   assert.deepEqual(await kept(page), []);
 });
 
+test("what was typed goes when the hold was decided while the page was closed", async () => {
+  const page = await world.page();
+  const hold = await ask();
+  const card = await show(page, hold);
+  await card.getByRole("button", { name: "Deny…" }).click();
+  await card.locator("textarea[name=reason]").fill("not during the freeze");
+  assert.equal((await kept(page)).length, 1);
+  await page.goto("about:blank");
+  await world.api("POST", `/v1/holds/${hold.id}/answer`, { digest: hold.digest, answer: { verdict: "deny" } });
+  await page.goto(world.url("/sessions"));
+  await page.waitForFunction(() => !Object.keys(sessionStorage).some((key) => key.startsWith("holdpoint.draft")));
+});
+
 const SECRETS = {
   "under any name": [{ type: "object", additionalProperties: { writeOnly: true } }, "textarea[name=text]", '{"pin": "hunter2"}'],
   "behind a reference": [{ type: "object", properties: { users: { type: "array", items: { $ref: "#/$defs/user" } } }, $defs: { user: { type: "object", properties: { pin: { type: "string", writeOnly: true } } } } }, '[data-path="users"] textarea', '[{"pin": "hunter2"}]'],
