@@ -1,6 +1,6 @@
 // Who is logged in, and whether everything is frozen; all else is in the frame.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Announce } from "./announce";
 import * as api from "./api";
 import { Button } from "./components";
@@ -19,6 +19,12 @@ export function App() {
   const [login, setLogin] = useState<Login>({ is: "loading" });
   const [freeze, setFreeze] = useState<Freeze | null>(null);
   const [, redraw] = useState(0);
+  const reader = useRef<Me | null>(null);
+  const setNobody = () => {
+    reader.current = null;
+    knowNames([]);
+    setLogin({ is: "nobody" });
+  };
 
   const read = () => {
     // The list is asked for at the same time: what waits is there when the frame is.
@@ -27,10 +33,13 @@ export function App() {
       (me) => {
         goToWanted();
         dropDraftsOfOthers(me.id);
+        reader.current = me;
+        if (!isAdmin(me)) knowNames([]);
         setLogin({ is: "known", me });
         if (isAdmin(me)) {
           api.people().then(
             ({ items }) => {
+              if (reader.current !== me) return;
               knowNames(items);
               redraw((n) => n + 1);
             },
@@ -39,13 +48,13 @@ export function App() {
           );
         }
       },
-      (problem: unknown) => setLogin({ is: problem instanceof api.Refused && problem.status === 401 ? "nobody" : "unreachable" }),
+      (problem: unknown) => (problem instanceof api.Refused && problem.status === 401 ? setNobody() : setLogin({ is: "unreachable" })),
     );
   };
   useEffect(() => {
     api.whenSignedOut(() => {
       live.stop();
-      setLogin({ is: "nobody" });
+      setNobody();
     });
     // Also what happened before the connection stood. Of several looks the last one counts.
     let looks = 0;
@@ -92,7 +101,7 @@ export function App() {
     case "known":
       return (
         <Viewer.Provider value={login.me}>
-          <Shell freeze={freeze} signedOut={() => setLogin({ is: "nobody" })} />
+          <Shell freeze={freeze} signedOut={setNobody} />
           <Announce me={login.me} />
         </Viewer.Provider>
       );

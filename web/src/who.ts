@@ -16,11 +16,25 @@ export function useMe(): Me {
 // Names by id, as far as the server told them. It tells an admin all of them.
 let names: ReadonlyMap<string, string> = new Map();
 
-export function knowNames(people: { id: string; name: string }[]): void {
-  // Where a name is somebody else's too, or their id, only the id says who it is.
-  const doubtful = (id: string, name: string) => people.some((other) => other.id !== id && (other.name === name || other.id === name));
-  names = new Map(people.map(({ id, name }) => [id, doubtful(id, name) ? `${name} (${id})` : name]));
+// What the page calls its reader and itself.
+const OURS = ["you", "你", "holdpoint", "runtime"];
+
+/** Nobody, where the reader may not know them. */
+export function knowNames(people: readonly { id: string; name: string }[]): void {
+  names = new Map(people.map(({ id, name }) => [id, name]));
+  // Where a name reads like somebody else's, or their id, or a word of ours, only the id says who it is. With the id it may read like
+  // a name again, so all are looked at until none is in doubt.
+  for (let doubtful = people; doubtful.length > 0; ) {
+    const read = people.map(({ id }) => [id, alike(names.get(id) ?? ""), alike(id)]);
+    doubtful = people.filter(({ id, name }) => {
+      const label = alike(names.get(id) ?? "");
+      return names.get(id) === name && (OURS.includes(label) || read.some(([other, ...theirs]) => other !== id && theirs.includes(label)));
+    });
+    names = new Map([...names, ...doubtful.map(({ id, name }) => [id, `${name} (${id})`] as const)]);
+  }
 }
+
+const alike = (text: string) => text.normalize("NFKC").trim().toLowerCase();
 
 /** A person's name as the server gave it, else our own, else the id; null when no person did it. */
 export function nameOf(said: { by?: string | null; by_name?: string | null } | null | undefined, me: Me): string | null {
@@ -29,6 +43,7 @@ export function nameOf(said: { by?: string | null; by_name?: string | null } | n
   return personName(said.by, me);
 }
 
+/** Only for what is always a person's id: a program may bear the id of a person as its name. */
 export function personName(id: string, me: Me): string {
   if (id === "runtime") return t("chat.runtime");
   return names.get(id) ?? (id === me.id ? me.name : id);

@@ -25,6 +25,7 @@ export interface Me {
 /** Whether everything is stopped, by whom and why. */
 export interface Freeze {
   frozen: boolean;
+  /** A person's id, or the name that a program has. */
   by: string | null;
   reason: string | null;
   at?: string | null;
@@ -62,6 +63,7 @@ export interface Token {
   person: string | null;
   program: string | null;
   scopes: string[];
+  /** A person's id, or the name that a program has. */
   minted_by: string;
   minted_at: string;
   expires_at: string | null;
@@ -205,6 +207,7 @@ export interface Said {
 
 /** Who withdrew a hold. */
 export interface Withdrawn {
+  /** A person's id, or the name that a program has. */
   by?: string | null;
   at?: string;
   reason?: string | null;

@@ -22,8 +22,14 @@ argv = ["cat"]
 input_schema = { type = "object", properties = { unit = { type = "string" } } }
 [policy]
 [[policy.rules]]
+name = "names in doubt"
+then = "ask"
+match = { tool = "doubt" }
+ask = { people = ["d1", "d2", "d3", "d4", "bb7"] }
+[[policy.rules]]
 name = "two decide"
 then = "ask"
+match = { tool = "restart" }
 ask = { roles = ["dba"], people = ["ana", "k2"], quorum = 2 }
 [[people]]
 id = "ana"
@@ -43,6 +49,18 @@ identities = { telegram = "111" }
 id = "k2"
 name = "Kim"
 roles = ["dba"]
+[[people]]
+id = "d1"
+name = "Kim (K2)"
+[[people]]
+id = "d2"
+name = "Ｙou"
+[[people]]
+id = "d3"
+name = "HOLDPOINT"
+[[people]]
+id = "d4"
+name = "BB7"
 [channels.telegram]
 token_file = "telegram-token"
 base_url = "${telegram.url}"
@@ -119,6 +137,55 @@ test("who was asked about a call reads its session, and is not named as the one 
     await page.locator(".chat [data-hold][data-state=pending]").waitFor();
     await page.locator("[data-author=user] .message-head strong", { hasText: name }).waitFor();
   }
+});
+
+test("a name that reads like another one, or like a word of the page, has its id beside it", async () => {
+  const ana = await world.page("ana");
+  await ana.goto(world.url("/"));
+  const hold = await asPage(ana, "POST", "/v1/holds", { kind: "approve", title: "names", call: { tool: "doubt", arguments: {} } });
+  await ana.goto(world.url(`/holds/${hold.id}`));
+  await cardOf(ana, hold.id).locator(".about-hold", { hasText: "Ben Berg" }).waitFor();
+  const who = await cardOf(ana, hold.id).locator(".about-hold p").first().innerText();
+  for (const label of ["Kim (K2) (d1)", "Ｙou (d2)", "HOLDPOINT (d3)", "BB7 (d4)", "Ben Berg"]) assert.ok(who.includes(label), `${label} in ${who}`);
+});
+
+test("a program with the id of a person as its name is not told by that person's name", async () => {
+  const ana = await world.page("ana");
+  await ana.goto(world.url("/"));
+  const { token } = await asPage(ana, "POST", "/v1/tokens", { program: "bb7", scopes: ["ask"] });
+  const asks = async (path, body) => (await fetch(world.url(path), { method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
+  const hold = await asks("/v1/holds", { kind: "approve", title: "withdrawn", call: { tool: "restart", arguments: {} } });
+  await asks(`/v1/holds/${hold.id}/cancel`, { reason: "no longer needed" });
+  await ana.goto(world.url(`/holds/${hold.id}`));
+  await cardOf(ana, hold.id).locator(".about-hold", { hasText: "Ana Alba" }).waitFor();
+  await cardOf(ana, hold.id).getByText(/Cancelled by bb7, /).first().waitFor();
+  await ana.goto(world.url("/admin/tokens"));
+  await ana.locator("[data-token]", { hasText: /bb7[^]*ana, / }).first().waitFor();
+});
+
+test("a tab in which another person is logged in now has neither the names nor the drafts of the one before", async () => {
+  const ana = await world.page("ana");
+  await ana.goto(world.url("/"));
+  const link = async (person) => world.url((await asPage(ana, "POST", "/v1/logins", { person })).url.replace(/^https?:\/\/[^/]+/, ""));
+  // A login of its own, since it ends here.
+  await world.logIn("ana once more", await link("ana"));
+  const hold = await asPage(ana, "POST", "/v1/holds", { kind: "approve", title: "two", call: { tool: "restart", arguments: {} } });
+  const tab = await world.page("ana once more");
+  await tab.goto(world.url(`/holds/${hold.id}`));
+  const card = cardOf(tab, hold.id);
+  await card.locator(".about-hold", { hasText: "Kim (k2)" }).waitFor();
+  await card.getByRole("button", { name: "Deny…" }).click();
+  await card.locator("textarea[name=reason]").fill("ask Kim first");
+  const other = await tab.context().newPage();
+  await other.goto(world.url("/"));
+  await other.getByRole("button", { name: "Log out" }).first().click();
+  // The stream finds out when it begins anew.
+  await tab.evaluate(() => dispatchEvent(new Event("online")));
+  await tab.locator("main.login").waitFor();
+  await other.goto(await link("k2"));
+  await other.click("button");
+  await card.locator(".about-hold", { hasText: /ana, Kim,/ }).waitFor();
+  assert.deepEqual(await tab.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("holdpoint.draft"))), []);
 });
 
 /** Under whose name each message of people stands. */

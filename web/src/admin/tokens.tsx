@@ -7,6 +7,7 @@ import { Chip, Quoted } from "../foreign";
 import { Moment } from "../holds/facts";
 import { Refusal } from "../holds/refusal";
 import { t } from "../i18n";
+import { Plain } from "../plain";
 import { personName, useMe } from "../who";
 import type { NewToken, Token } from "../wire";
 import { AdminPanel, useReading } from "./read";
@@ -77,7 +78,7 @@ function TokenRow({ token, again }: { token: Token; again: () => void }) {
       </td>
       <td data-label={t("tokens.scopes")}>{token.scopes.join(", ")}</td>
       <td data-label={t("tokens.made")}>
-        {personName(token.minted_by, me)}, <Moment at={token.minted_at} />
+        <Plain text={token.minted_by} />, <Moment at={token.minted_at} />
       </td>
       <td data-label={t("hold.expires")}>{token.expires_at ? <Moment at={token.expires_at} /> : t("tokens.never")}</td>
       <td class="table-end">

@@ -40,7 +40,7 @@ export function Comments({ hold, keys = false }: { hold: Hold; keys?: boolean })
                 <Plain text={personName(comment.by, me)} />
               </b>
               {/* How one addresses them. */}
-              <span class="muted">@{comment.by}</span>
+              {personName(comment.by, me) === comment.by ? null : <span class="muted">@{comment.by}</span>}
               <Moment at={comment.at} />
               {comment.mentions.includes(me.id) ? <span class="pill">{t("comments.you")}</span> : null}
             </p>

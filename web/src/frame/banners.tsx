@@ -8,7 +8,7 @@ import { t } from "../i18n";
 import { useLive } from "../live";
 import { Plain } from "../plain";
 import { clock } from "../time";
-import { isAdmin, personName, useMe } from "../who";
+import { isAdmin, useMe } from "../who";
 import type { Freeze } from "../wire";
 import { ThawSheet } from "./thaw";
 
@@ -39,7 +39,7 @@ export function Banners({ freeze }: { freeze: Freeze | null }) {
             ) : null
           }
         >
-          <b>{freeze.by ? t("app.frozen.by", { name: personName(freeze.by, me) }) : t("app.frozen")}</b> {freeze.reason ? <Chip text={freeze.reason} /> : null} {t("app.frozen.effect")}
+          <b>{freeze.by ? <Plain text={t("app.frozen.by", { name: freeze.by })} /> : t("app.frozen")}</b> {freeze.reason ? <Chip text={freeze.reason} /> : null} {t("app.frozen.effect")}
         </Notice>
       )}
       {me.warnings.map((warning, at) => (

@@ -6,7 +6,7 @@ import { Button, Sheet } from "../components";
 import { Quoted } from "../foreign";
 import { Refusal } from "../holds/refusal";
 import { t } from "../i18n";
-import { personName, useMe } from "../who";
+import { Plain } from "../plain";
 import type { Freeze } from "../wire";
 
 interface Props {
@@ -16,7 +16,6 @@ interface Props {
 }
 
 export function ThawSheet({ freeze, close, thaw }: Props) {
-  const me = useMe();
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Refused | null>(null);
   const send = () => {
@@ -40,7 +39,11 @@ export function ThawSheet({ freeze, close, thaw }: Props) {
         </>
       }
     >
-      {freeze.by ? <p>{t("app.frozen.by", { name: personName(freeze.by, me) })}</p> : null}
+      {freeze.by ? (
+        <p>
+          <Plain text={t("app.frozen.by", { name: freeze.by })} />
+        </p>
+      ) : null}
       {freeze.reason ? <Quoted text={freeze.reason} prose /> : null}
       <p>{t("thaw.note")}</p>
       {refused ? <Refusal problem={refused} /> : null}

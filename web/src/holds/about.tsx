@@ -64,16 +64,15 @@ function Step({ at, kind = "", children }: { at: string | undefined; kind?: stri
 
 /** How a voter had logged in, and through whom: a link that somebody else made is told. */
 function LoggedInBy({ said }: { said: Said }) {
-  const me = useMe();
   const auth = said.auth;
   if (!auth) return null;
-  const maker = auth.made_by && auth.made_by !== said.by ? t("vote.auth.made_by", { name: personName(auth.made_by, me) }) : "";
+  const maker = auth.made_by && auth.made_by !== said.by ? t("vote.auth.made_by", { name: auth.made_by }) : "";
   return (
     <span class={maker ? "unread" : "muted"}>
       {" "}
       · {word("vote.auth", auth.method)}
       {auth.channel ? <> ({auth.channel})</> : null}
-      {maker}
+      <Plain text={maker} />
     </span>
   );
 }

@@ -18,7 +18,9 @@ export function StateBadge({ hold }: { hold: Hold }) {
 /** "Approved by Ana, 14:02". */
 export function settledText(hold: Hold, me: Me): string {
   const stands = hold.decision ?? hold.cancelled;
-  const name = nameOf(stands, me);
+  // Programs cancel, too. What the runtime does says so by naming nobody.
+  const withdrawer = hold.cancelled?.by === "runtime" ? null : hold.cancelled?.by;
+  const name = hold.decision ? nameOf(hold.decision, me) : withdrawer;
   const at = clock(stands?.at ?? (hold.state === "expired" ? hold.expires_at : undefined) ?? undefined);
   switch (hold.state) {
     case "pending":
