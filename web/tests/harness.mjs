@@ -77,7 +77,11 @@ export async function until(what, look) {
 export function closeContexts(contexts) {
   return Promise.all(
     contexts.map(async (context) => {
-      await Promise.all([context, ...context.pages()].map((routed) => routed.unrouteAll({ behavior: "ignoreErrors" })));
+      const unrouted = [context, ...context.pages()].map((routed) => routed.unrouteAll({ behavior: "ignoreErrors" }));
+      // Some tests close a page themselves.
+      await Promise.all(unrouted).catch((error) => {
+        if (!/has been closed/.test(error.message)) throw error;
+      });
       await context.close();
     }),
   );
