@@ -104,7 +104,7 @@ export async function decided(
     ...(options.expiresInS === undefined ? {} : { expires_in_s: options.expiresInS }),
   } as NewHold;
   const patience = new Patience(options.timeoutMs, call.signal);
-  const opened = await client.open(body, { key: key ?? newKey(), patience });
+  const opened = await (key === undefined ? openUnkeyed(client, body, options.timeoutMs, call.signal) : client.open(body, { key, patience }));
   if (opened.state !== "pending") return opened;
   try {
     return await client.waitFor(opened.id, "decided", patience, opened);
@@ -113,10 +113,41 @@ export async function decided(
     // Nobody could find this hold again, so no person should be asked for nothing. If this fails it is decided by
     // now, or stays open until it expires; either way the function is not called.
     if (gaveUp && key === undefined) {
-      await client.cancel(opened.id, "its program no longer waits", new Patience(WITHDRAW_MS)).catch(() => undefined);
+      await withdraw(client, opened);
     }
     throw error;
   }
+}
+
+/**
+ * An abort does not cut this request off: it may have made a hold by now, whose id comes only with the reply. The hold is
+ * withdrawn then, also if the reply comes after this function has stopped waiting for it.
+ */
+async function openUnkeyed(client: Client, body: NewHold, timeoutMs: number | undefined, signal: AbortSignal | undefined): Promise<Hold> {
+  signal?.throwIfAborted();
+  const opening = client.open(body, { key: newKey(), patience: new Patience(timeoutMs) });
+  if (signal === undefined) return opening;
+  let abort = () => {};
+  const aborted = new Promise<"aborted">((done) => {
+    abort = () => done("aborted");
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  try {
+    const first = await Promise.race([opening, aborted]);
+    if (first !== "aborted") return first;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+  const withdrawn = opening.then((hold) => withdraw(client, hold)).catch(() => undefined);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([withdrawn, new Promise((done) => (timer = setTimeout(done, WITHDRAW_MS)))]);
+  clearTimeout(timer);
+  throw signal.reason;
+}
+
+/** If this fails the hold is decided by now, or stays open until it expires. */
+async function withdraw(client: Client, hold: Hold): Promise<void> {
+  await client.cancel(hold.id, "its program no longer waits", new Patience(WITHDRAW_MS)).catch(() => undefined);
 }
 
 /** Makes the call and says what came of it. The call was made, so a report that fails must not look as if it was not. */

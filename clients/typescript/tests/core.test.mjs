@@ -133,6 +133,24 @@ test("a time-out and an abort withdraw a hold that nobody could find again", asy
   assert.deepEqual([late.calls, calls], [[], []]);
 });
 
+test("an abort while the question is on its way withdraws it, too", async () => {
+  const abort = new AbortController();
+  let opened;
+  const onItsWay = async (url, init) => {
+    const reply = await fetch(url, init);
+    if (init.method === "POST" && String(url).endsWith("/v1/holds")) {
+      opened = await reply.clone().json();
+      // The hold is there, and its program has not read the reply.
+      abort.abort(new Error("enough"));
+    }
+    return reply;
+  };
+  const { calls, remove } = gated({}, { fetch: onItsWay });
+  await assert.rejects(remove({ path: "/tmp/x" }, { signal: abort.signal }), /enough/);
+  assert.equal((await server.person.show(opened.id)).state, "cancelled");
+  assert.deepEqual(calls, []);
+});
+
 test("with a key the decision is found again, and is used once", async () => {
   const { title, calls, remove } = gated({ timeoutMs: 1200, key: fresh("key") });
   const error = await remove({ path: "/tmp/x" }).then(assert.fail, (error) => error);
